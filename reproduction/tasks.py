@@ -26,7 +26,7 @@ from l2t.experiences.executors import Executor
 from l2t.forecast import MetaFeatures
 from l2t.inference.candidates import fit_candidates
 from l2t.inference.choice import LEAST_SKILL, meta_features
-from l2t.inference.evidence import MAX_ROWS, agreement
+from l2t.inference.evidence import MAX_EVIDENCE_ROWS, agreement
 from l2t.numerics import squared_distances
 from l2t.progress import progress_bar
 from l2t.rehearsal import rehearse
@@ -148,7 +148,8 @@ def _outcomes(target: Domain, factors: dict[str, AnyArray], n_classes: int) -> d
             if enough and shots > 1:
                 seen = [
                     agreement(
-                        D[np.ix_(rows[:MAX_ROWS], rows[:MAX_ROWS])], target.codes[rows[:MAX_ROWS]]
+                        D[np.ix_(rows[:MAX_EVIDENCE_ROWS], rows[:MAX_EVIDENCE_ROWS])],
+                        target.codes[rows[:MAX_EVIDENCE_ROWS]],
                     )
                     for rows in draws[:N_EVIDENCE]
                 ]

@@ -20,7 +20,7 @@ _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 
 def escape_controls(text: str) -> str:
     """Return text with control characters escaped, so that names from files cannot control a terminal."""
-    return _CONTROLS.sub(lambda found: repr(found[0])[1:-1], text)
+    return _CONTROLS.sub(lambda match: repr(match[0])[1:-1], text)
 
 
 def csv_cell(value: Any) -> Any:
@@ -64,7 +64,7 @@ def html_table(records: Sequence[Mapping[str, Any]], *sentences: str) -> str:
     """Return records as an HTML table, followed by one paragraph per sentence."""
     import pandas as pd
 
-    text = "".join(f"<p>{html.escape(each)}</p>" for each in sentences)
+    text = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in sentences)
     how: Any = {"index": False, "float_format": "{:.3f}".format, "na_rep": ""}
     return str(pd.DataFrame(list(records)).to_html(**how)) + text
 

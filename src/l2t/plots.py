@@ -24,7 +24,7 @@ __all__ = ["plot_explanation", "plot_ratios", "plot_transfer"]
 PALETTE = tuple(f"C{i}" for i in range(10))
 
 
-def plot_transfer(pair: DomainPair, found: Inference) -> Any:
+def plot_transfer(pair: DomainPair, inference: Inference) -> Any:
     """Plot both domains before and after the transfer, in two principal components of all rows.
 
     Parameters
@@ -41,8 +41,8 @@ def plot_transfer(pair: DomainPair, found: Inference) -> Any:
     figure = new_figure(10, 4.4)
     panels = figure.subplots(1, 2)
     sides = (pair.source.X, pair.target.X)
-    transferred = [found.transform(X) for X in sides]
-    title = f"with {found.choice} (predicted {found.predicted:.2f})"
+    transferred = [inference.transform(X) for X in sides]
+    title = f"with {inference.choice} (predicted {inference.predicted:.2f})"
     views = (("original features", sides), (title, transferred))
     for axes, (title, rows) in zip(panels, views, strict=True):
         source, target = two_components(*rows)

@@ -24,7 +24,7 @@ from l2t.validation import seed, whole_number
 
 #: Defaults for the number of classes and of labels per class of a target without labelled rows.
 N_CLASSES = 3
-SHOTS = 5
+ASSUMED_SHOTS = 5
 #: Maximum number of rows, of all domains together, for sparse matrices of very many features: memory and time
 #: grow with its square and cube.
 MAX_WIDE_ROWS = 2000
@@ -223,7 +223,7 @@ class Task:
     def with_classes(self, n_classes: int) -> Task:
         """Return the task with another number of classes, and of labels if no target row is labelled."""
         labeled = int(self.target.labeled_rows(default=False).sum())
-        return replace(self, n_classes=n_classes, n_labels=labeled or SHOTS * n_classes)
+        return replace(self, n_classes=n_classes, n_labels=labeled or ASSUMED_SHOTS * n_classes)
 
     def divided_by(self, columns: AnyArray) -> Task:
         """Return the task with each column of all domains divided by a number."""
@@ -273,8 +273,8 @@ def _row_counts(target: Domain, sources: Sequence[Domain]) -> _RowCounts:
     """
     n_labeled = int(target.labeled_rows(default=False).sum())
     sizes = np.array([len(target), n_labeled, *map(len, sources)])
-    few = sizes.sum() - n_labeled <= MAX_WIDE_ROWS
-    if few or not any(is_wide(domain.rows) for domain in (target, *sources)):
+    fits = sizes.sum() - n_labeled <= MAX_WIDE_ROWS
+    if fits or not any(is_wide(domain.rows) for domain in (target, *sources)):
         return _RowCounts(LANDMARKS, LANDMARKS, (LANDMARKS,) * len(sources))
     left, counts = MAX_WIDE_ROWS, np.zeros_like(sizes)
     for place, number in enumerate(np.argsort(sizes, kind="stable")):
@@ -289,7 +289,9 @@ def _label_count(target: Domain, n_labels: int | None, n_classes: int) -> int:
     marked = int(target.labeled_rows(default=False).sum())
     if not marked:
         return (
-            SHOTS * n_classes if n_labels is None else whole_number("n_labels", n_labels, least=1)
+            ASSUMED_SHOTS * n_classes
+            if n_labels is None
+            else whole_number("n_labels", n_labels, least=1)
         )
     if n_labels not in (None, marked):
         raise InvalidInputError(

@@ -70,7 +70,7 @@ def check_shape_and_diagnostics(factory: Factory) -> None:
     assert factors.W.ndim == 2, factors.W.shape
     assert factors.W.shape[0] == pair.n_features, factors.W.shape
     if _takes_components(factory):
-        assert 1 <= factors.W.shape[1] <= 2 * COMPONENTS, factors.W.shape
+        assert 1 <= factors.W.shape[1] <= 2 * N_COMPONENTS, factors.W.shape
     assert np.isfinite(factors.W).all()
     assert factors.kind in ("linear", "fitted", "metric"), factors.kind
     diagnostics = factors.diagnostics
@@ -87,7 +87,7 @@ def check_params(factory: Factory) -> None:
     except InvalidInputError as error:
         raise AssertionError(str(error)) from error
     if _takes_components(factory):
-        assert plain_params(_make(factory, COMPONENTS + 1)) != params, params
+        assert plain_params(_make(factory, N_COMPONENTS + 1)) != params, params
 
 
 def check_traits(factory: Factory) -> None:
@@ -252,7 +252,7 @@ def check_too_many_components(factory: Factory) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         W = _fit(factory, pair, 50).W
-    assert any(issubclass(each.category, L2TWarning) for each in caught), "no L2TWarning"
+    assert any(issubclass(warning.category, L2TWarning) for warning in caught), "no L2TWarning"
     assert np.isfinite(W).all()
     assert 1 <= W.shape[1] < 50, W.shape
 
@@ -273,12 +273,12 @@ def check_bad_input(factory: Factory) -> None:
 
 
 ALGORITHM_CHECKS: tuple[Callable[[Factory], None], ...] = tuple(
-    each
-    for name, each in list(globals().items())
-    if name.startswith("check_") and each is not check_algorithm
+    value
+    for name, value in list(globals().items())
+    if name.startswith("check_") and value is not check_algorithm
 )
 
-COMPONENTS = 3
+N_COMPONENTS = 3
 
 
 def _pair(ns: int = 36, nt: int = 30, m: int = 8) -> DomainPair:
@@ -299,16 +299,17 @@ def _map(pair: DomainPair, change: Callable[..., AnyArray]) -> DomainPair:
 
 def _takes_components(factory: Factory) -> bool:
     """Return whether the algorithm has a parameter n_components."""
-    accepted = inspect.signature(factory).parameters.values()
-    return any(each.name == "n_components" or each.kind is each.VAR_KEYWORD for each in accepted)
+    accepted = inspect.signature(factory).parameters
+    kinds = {parameter.kind for parameter in accepted.values()}
+    return "n_components" in accepted or inspect.Parameter.VAR_KEYWORD in kinds
 
 
-def _make(factory: Factory, n_components: Any = COMPONENTS) -> Algorithm:
+def _make(factory: Factory, n_components: Any = N_COMPONENTS) -> Algorithm:
     components = {"n_components": n_components} if _takes_components(factory) else {}
     return factory(random_state=0, **components)
 
 
-def _fit(factory: Factory, pair: DomainPair, n_components: Any = COMPONENTS) -> LatentFactors:
+def _fit(factory: Factory, pair: DomainPair, n_components: Any = N_COMPONENTS) -> LatentFactors:
     return _make(factory, n_components).fit(pair)
 
 

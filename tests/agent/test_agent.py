@@ -103,7 +103,7 @@ def test_statistics_of_large_domains_are_those_of_some_rows(agent, store, unlabe
     pair = unlabelled[0]
     whole, of_some = (None, None)
     for max_rows in (60, 20):
-        monkeypatch.setattr("l2t.agent.suggestion.MAX_ROWS", max_rows)
+        monkeypatch.setattr("l2t.agent.suggestion.MAX_STATISTICS_ROWS", max_rows)
         run = store.suggested_run(agent.ask(pair, 15).id)
         assert len(run.pair.source) == len(pair.source)
         whole, of_some = of_some, run.statistics.d

@@ -9,7 +9,7 @@ import pytest
 
 from l2t import Domain, DomainPair
 from l2t.algorithms import Spectrum
-from l2t.algorithms.spectrum import BANDWIDTH, NEIGHBORS, RIDGE, spectrum_factor
+from l2t.algorithms.spectrum import BANDWIDTH, GRAPH_NEIGHBORS, RIDGE, spectrum_factor
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import mean_squared_distance, mutual_neighbors, squared_distances
 
@@ -41,8 +41,8 @@ def gram(pair):
 
 def test_the_generalised_eigenproblem(rng):
     pair = made(rng)
-    columns = np.hsplit(spectrum_factor(pair.target.X), len(NEIGHBORS))
-    for n_neighbors, W in zip(NEIGHBORS, columns, strict=True):
+    columns = np.hsplit(spectrum_factor(pair.target.X), len(GRAPH_NEIGHBORS))
+    for n_neighbors, W in zip(GRAPH_NEIGHBORS, columns, strict=True):
         within, between = scatters(pair, n_neighbors)
         ridged = within + RIDGE * np.linalg.eigvalsh(within)[-1] * np.eye(len(within))
         shares = np.diag(W.T @ ridged @ W)
@@ -134,7 +134,7 @@ def test_targets_without_a_spectrum(name, n_parts):
 def test_some_neighbourhoods_may_be_all_there_is(rng):
     """Seven rows: the r nearest of six others end at three, however large r is."""
     rows = rng.normal(size=(7, 3))
-    first, second, third = np.hsplit(spectrum_factor(rows), len(NEIGHBORS))
+    first, second, third = np.hsplit(spectrum_factor(rows), len(GRAPH_NEIGHBORS))
     np.testing.assert_array_equal(first, second)
     np.testing.assert_array_equal(second, third)
 

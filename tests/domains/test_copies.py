@@ -33,7 +33,7 @@ def test_the_rows_found_are_those_of_all_pairs(rng):
 @pytest.mark.usefixtures("block")
 def test_a_row_among_many_that_look_alike_is_found(rng):
     """Rows that differ in directions that are not looked at crowd those that are compared first."""
-    axes = np.linalg.qr(np.random.default_rng(0).normal(size=(8, copies.DIRECTIONS)))[0]
+    axes = np.linalg.qr(np.random.default_rng(0).normal(size=(8, copies.N_DIRECTIONS)))[0]
     away = rng.normal(size=(30, 8))
     away -= (away @ axes) @ axes.T
     others = axes[:, 0] + away

@@ -137,7 +137,7 @@ def test_a_class_named_like_a_missing_cell(tmp_path, name):
     assert (label.role, label.n_missing, label.n_distinct) == ("label", 1, 3)
     (table,) = read_tables(
         [tmp_path / "a.csv"],
-        each=[{"label": "class", "missing_numbers": ["control", "unknown"]}],
+        per_file=[{"label": "class", "missing_numbers": ["control", "unknown"]}],
         impute="mean",
     )
     assert set(table.domain.classes) == {"1", "2", name}
@@ -159,14 +159,14 @@ def test_what_cannot_be_read_is_named(tmp_path):
 def test_files_with_columns_of_their_own_are_read_together(tmp_path):
     first = write(tmp_path, "b,a,kind\n1,2,u\n3,4,v\n", "first.csv")
     second = write(tmp_path, "a;x;b;species\n5;1;6;\n7;1;8;w\n", "second.csv")
-    each = [
+    per_file = [
         {"label": "kind", "features": ["b", "a"]},
         {"label": "species", "features": ["a", "b"], "ignore": ["x"]},
     ]
-    source, target = read_tables([first, second], each=each)
+    source, target = read_tables([first, second], per_file=per_file)
     assert source.domain.X.tolist() == [[2.0, 1.0], [4.0, 3.0]]
     assert target.domain.feature_names == ("a", "b")
     assert source.domain.classes == ("u", "v")
     assert target.labelled.labeled.tolist() == [False, True]
     with pytest.raises(FileFormatError, match=r"second.csv: .*no column 'y'"):
-        read_tables([first, second], each=[each[0], each[1] | {"ignore": ["y"]}])
+        read_tables([first, second], per_file=[per_file[0], per_file[1] | {"ignore": ["y"]}])

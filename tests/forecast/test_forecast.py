@@ -10,7 +10,7 @@ import pytest
 
 from l2t.exceptions import FileFormatError
 from l2t.forecast.forecast import (
-    FLOOR,
+    MIN_SPREAD,
     UNKNOWN,
     Expectation,
     Forecast,
@@ -71,7 +71,7 @@ def test_nothing_is_gained_where_nothing_is_missing(forecast):
         forecast.expect("spectrum", replace(ORDINARY, own_error=e, n_own=500), 0.1, 5)
         for e in (0.02, 0.4)
     )
-    assert FLOOR <= tight.spread < 0.4 * wide.spread
+    assert MIN_SPREAD <= tight.spread < 0.4 * wide.spread
 
 
 def test_far_domains_are_as_without_a_rehearsal(forecast):

@@ -22,7 +22,7 @@ from l2t.typing import AnyArray
 from l2t.validation import real_number, whole_number
 
 #: Maximum number of rows per domain for the statistics: their cost is quadratic.
-MAX_ROWS = 1000
+MAX_STATISTICS_ROWS = 1000
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -96,7 +96,8 @@ def unscored_run(
 ) -> Run:
     """Return the run of a suggested W, without accuracies."""
     sample = DomainPair(
-        pair.source.sample(MAX_ROWS, random_state), pair.target.sample(MAX_ROWS, random_state)
+        pair.source.sample(MAX_STATISTICS_ROWS, random_state),
+        pair.target.sample(MAX_STATISTICS_ROWS, random_state),
     )
     return Run(
         pair=pair,

@@ -40,4 +40,4 @@ def __getattr__(name: str) -> Any:
         DeprecationWarning,
         stacklevel=2,
     )
-    return tuple(each for each in names() if traits_by_name(each).for_shared_classes)
+    return tuple(name for name in names() if traits_by_name(name).for_shared_classes)

@@ -19,7 +19,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from scipy import sparse
@@ -29,8 +29,11 @@ from l2t.domains import DomainPair, KnownClasses
 from l2t.domains.domain import feature_rows
 from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.numerics import JointSpan, Optimum
-from l2t.typing import AnyArray, Array
+from l2t.typing import AnyArray, Array, JsonObject, Matrix, MatrixLike
 from l2t.validation import instance_of, seed, whole_number
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 Kind = Literal["linear", "fitted", "metric"]
 
@@ -101,7 +104,7 @@ class LatentFactors:
         """The matrix that source rows are multiplied with: W itself for most algorithms."""
         return self.parts.get("source_W", self.W)
 
-    def transform(self, X: Any) -> AnyArray:
+    def transform(self, X: MatrixLike) -> AnyArray:
         """Return ``X @ W`` for rows of either domain, including new ones.
 
         Parameters
@@ -116,13 +119,13 @@ class LatentFactors:
         return dense_product(feature_rows(X, self.W.shape[0]), self.W)
 
 
-def dense_product(rows: Any, W: Any) -> AnyArray:
+def dense_product(rows: Matrix, W: Matrix) -> AnyArray:
     """Return ``rows @ W`` as an array; either may be sparse."""
     product = rows @ W
     return np.asarray(product.toarray() if sparse.issparse(product) else product)
 
 
-def dense_factor(pair: DomainPair, W: Any) -> AnyArray:
+def dense_factor(pair: DomainPair, W: Matrix) -> AnyArray:
     """Return W; for a sparse identity a basis of the span of both domains, which preserves distances."""
     return W if isinstance(W, np.ndarray) else pair.span.lift(np.eye(pair.span.rank))
 
@@ -161,7 +164,7 @@ class Algorithm(Protocol):
         ...
 
 
-def plain_params(algorithm: Algorithm) -> dict[str, Any]:
+def plain_params(algorithm: Algorithm) -> JsonObject:
     """Return the hyper-parameters of an algorithm as JSON values: its `params` or, without, its fields.
 
     Parameters
@@ -189,17 +192,17 @@ def plain_params(algorithm: Algorithm) -> dict[str, Any]:
             f"{algorithm.name} must have params, a mapping of names to numbers, strings or lists of them, "
             f"got {params!r:.80}"
         ) from None
-    found: dict[str, Any] = json.loads(text)
-    return found
+    values: JsonObject = json.loads(text)
+    return values
 
 
-def _shown_fields(algorithm: Any) -> dict[str, Any]:
+def _shown_fields(algorithm: DataclassInstance) -> dict[str, object]:
     """Return the fields of a dataclass that its repr shows."""
-    shown = (each.name for each in dataclasses.fields(algorithm) if each.repr)
-    return {name: getattr(algorithm, name) for name in shown}
+    names = (shown.name for shown in dataclasses.fields(algorithm) if shown.repr)
+    return {name: getattr(algorithm, name) for name in names}
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """Return a number or array of numpy as JSON values."""
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
@@ -224,7 +227,7 @@ def fit_quietly(
         return with_known(algorithm, known).fit(pair)
 
 
-def parameter(default: Any, check: Callable[..., Any], *args: Any, **rule: Any) -> Any:
+def parameter(default: Any, check: Callable[..., object], *args: object, **rule: object) -> Any:
     """Return a dataclass field for a hyper-parameter that `fit` validates.
 
     ``lam: float = parameter(1.0, real_number, least=0)`` calls ``real_number("lam", value, least=0)``.
@@ -248,7 +251,7 @@ def parameter(default: Any, check: Callable[..., Any], *args: Any, **rule: Any) 
     )
 
 
-def _seed_or_none(name: str, value: Any) -> None:
+def _seed_or_none(name: str, value: object) -> None:
     if value is not None:
         seed(value, name)
 
@@ -273,9 +276,9 @@ class _ValidatedAlgorithm(ABC):
 
     def fit(self, pair: DomainPair) -> LatentFactors:
         """Find the latent factors of a pair, without reading a target label."""
-        for each in dataclasses.fields(self):
-            if "check" in each.metadata:
-                each.metadata["check"](each.name, getattr(self, each.name))
+        for option in dataclasses.fields(self):
+            if "check" in option.metadata:
+                option.metadata["check"](option.name, getattr(self, option.name))
         instance_of("pair", pair, DomainPair)
         for role, domain in (("source", pair.source), ("target", pair.target)):
             if len(domain) < self.least_rows:
@@ -294,15 +297,15 @@ class _ValidatedAlgorithm(ABC):
             np.isfinite(values).all() and np.isfinite(factors.parts.get("source_W", 0)).all()
         )
         if not finite or not values.any():
-            found = "zero" if finite else "not finite"
+            problem = "zero" if finite else "not finite"
             raise InvalidInputError(
-                f"{self.name} found nothing to transfer: its result is {found}, perhaps because all rows "
+                f"{self.name} found nothing to transfer: its result is {problem}, perhaps because all rows "
                 "of a domain are identical or values are extreme"
             )
         return factors
 
     @property
-    def params(self) -> dict[str, Any]:
+    def params(self) -> dict[str, object]:
         """The hyper-parameters by name."""
         return _shown_fields(self)
 

@@ -30,7 +30,7 @@ from l2t.typing import Array
 from l2t.validation import real_number, whole_number
 
 #: Lower bound of the factors: a multiplicative update never changes a zero.
-FLOOR = 1e-10
+SMALLEST_FACTOR = 1e-10
 
 
 @dataclass(frozen=True)
@@ -135,13 +135,13 @@ def _non_negative(pair: DomainPair) -> Array:
 
 
 def _multiply(F: Array, above: Array, below: Array, root: bool) -> None:
-    """Update F in place by ``F * (above / below)^r``, kept above FLOOR."""
-    below += FLOOR
+    """Update F in place by ``F * (above / below)^r``, kept above SMALLEST_FACTOR."""
+    below += SMALLEST_FACTOR
     np.divide(above, below, out=above)
     if root:
         np.sqrt(above, out=above)
     F *= above
-    np.maximum(F, FLOOR, out=F)
+    np.maximum(F, SMALLEST_FACTOR, out=F)
 
 
 def _non_negative_svd(X: Array, u: int) -> tuple[Array, Array]:
@@ -169,5 +169,5 @@ def _non_negative_svd(X: Array, u: int) -> tuple[Array, Array]:
             V[:, j] = a * (np.sqrt(2.0) / norm)
             U[:, j] = b * (strength / (np.sqrt(2.0) * np.linalg.norm(b)))
     for F in (U, V):
-        np.maximum(F, max(1e-2 * float(F.mean()), FLOOR), out=F)
+        np.maximum(F, max(1e-2 * float(F.mean()), SMALLEST_FACTOR), out=F)
     return U, V

@@ -13,7 +13,6 @@ distance between the domains, which is to be reduced, does not count).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -24,6 +23,7 @@ from l2t.domains import DomainPair
 from l2t.numerics import (
     Grassmann,
     JointSpan,
+    ValueAndGradient,
     laplacian_product,
     mean_gap_weights,
     mean_squared_distance,
@@ -32,8 +32,6 @@ from l2t.numerics import (
 )
 from l2t.typing import Array
 from l2t.validation import one_of, real_number, whole_number
-
-Objective = Callable[[Array], tuple[float, Array]]
 
 
 @dataclass(frozen=True)
@@ -66,10 +64,10 @@ class DIP(BaseAlgorithm):
         q = leading_variance(span, self.variance, least=u)
         source, target = span.source[:, :q], span.target[:, :q]
         mmd = rbf_mmd if self.kernel == "rbf" else polynomial_mmd
-        found = minimize_on_manifold(
+        optimum = minimize_on_manifold(
             mmd(source, target), np.eye(q, u), Grassmann(), max_iter=self.max_iter
         )
-        return self._linear(span, found.W, Diagnostics.of_search(found))
+        return self._linear(span, optimum.W, Diagnostics.of_search(optimum))
 
 
 def leading_variance(span: JointSpan, share: float, *, least: int) -> int:
@@ -80,7 +78,7 @@ def leading_variance(span: JointSpan, share: float, *, least: int) -> int:
     return min(max(least, enough), span.rank)
 
 
-def rbf_mmd(source: Array, target: Array) -> Objective:
+def rbf_mmd(source: Array, target: Array) -> ValueAndGradient:
     """Return W -> (squared MMD, gradient) for the RBF kernel with a fixed bandwidth."""
     X, weights = np.concatenate([source, target]), mean_gap_weights(len(source), len(target))
     sigma = mean_squared_distance(source, source) or mean_squared_distance(X, X)
@@ -95,7 +93,7 @@ def rbf_mmd(source: Array, target: Array) -> Objective:
     return objective
 
 
-def polynomial_mmd(source: Array, target: Array) -> Objective:
+def polynomial_mmd(source: Array, target: Array) -> ValueAndGradient:
     """Return W -> (squared MMD, gradient) for ``(x W W' x' + 1)²``."""
     X, weights = np.concatenate([source, target]), mean_gap_weights(len(source), len(target))
 

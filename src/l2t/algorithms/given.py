@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,8 +11,11 @@ from l2t.algorithms.identity import NO_TRANSFER
 from l2t.exceptions import InvalidInputError
 from l2t.typing import AnyArray
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
-def given_factors(wanted: Mapping[str, Any], n_features: int) -> dict[str, AnyArray]:
+
+def given_factors(wanted: Mapping[str, npt.ArrayLike], n_features: int) -> dict[str, AnyArray]:
     """Return matrices W by name, after validation.
 
     Parameters
@@ -32,7 +35,7 @@ def given_factors(wanted: Mapping[str, Any], n_features: int) -> dict[str, AnyAr
     InvalidInputError
         A matrix is not finite, or does not have one row per feature.
     """
-    found: dict[str, AnyArray] = {}
+    factors: dict[str, AnyArray] = {}
     for name, W in wanted.items():
         if name == NO_TRANSFER:
             raise InvalidInputError("candidates must not name a matrix 'identity', got one")
@@ -51,5 +54,5 @@ def given_factors(wanted: Mapping[str, Any], n_features: int) -> dict[str, AnyAr
                 f"got shape {array.shape}"
             )
         array.flags.writeable = False
-        found[str(name)] = array
-    return found
+        factors[str(name)] = array
+    return factors

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -11,6 +11,7 @@ from scipy import sparse
 from l2t.algorithms.base import LatentFactors, SoftAlgorithm
 from l2t.domains import DomainPair
 from l2t.domains.domain import DENSE_FEATURES
+from l2t.typing import Matrix
 
 #: The name of the candidate that stands for no transfer.
 NO_TRANSFER = "identity"
@@ -32,5 +33,5 @@ class Identity(SoftAlgorithm):
 
     def _fit(self, pair: DomainPair) -> LatentFactors:
         m = pair.n_features
-        W: Any = np.eye(m) if m <= DENSE_FEATURES else sparse.eye_array(m, format="csr")
+        W: Matrix = np.eye(m) if m <= DENSE_FEATURES else sparse.eye_array(m, format="csr")
         return self._pack(pair, W)

@@ -74,10 +74,10 @@ class ITL(BaseAlgorithm):
         objective = information_objective(
             span.source * scale, span.target * scale, pair.source.codes, labeled, self.lam
         )
-        found = minimize_on_manifold(
+        optimum = minimize_on_manifold(
             objective, np.eye(span.rank, u), Sphere(np.sqrt(u)), max_iter=self.max_iter
         )
-        return self._linear(span, found.W, Diagnostics.of_search(found))
+        return self._linear(span, optimum.W, Diagnostics.of_search(optimum))
 
 
 def information_objective(

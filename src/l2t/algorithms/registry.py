@@ -18,7 +18,6 @@ import inspect
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
 
 from l2t.algorithms.alignment import CORAL, SubspaceAlignment
 from l2t.algorithms.base import Algorithm
@@ -61,7 +60,7 @@ def names() -> tuple[str, ...]:
     return (*BUILT_IN, *sorted(_plugins()))
 
 
-def make(name: str, **params: Any) -> Algorithm:
+def make(name: str, **params: object) -> Algorithm:
     """Return a new algorithm by name.
 
     Parameters
@@ -89,7 +88,7 @@ def make(name: str, **params: Any) -> Algorithm:
     """
     factory = _factory(name)
     accepted = inspect.signature(factory).parameters
-    unknown = [each for each in params if not _accepts(factory, each)]
+    unknown = [parameter for parameter in params if not _accepts(factory, parameter)]
     if unknown:
         raise InvalidInputError(
             f"{name.lower()} accepts the parameters {', '.join(accepted)}, got {', '.join(unknown)}"
@@ -111,8 +110,8 @@ def _factory(name: str) -> Callable[..., Algorithm]:
         raise UnknownAlgorithmError(
             f"there is no algorithm {name!r}; choose from {', '.join((*BUILT_IN, *sorted(plugins)))}"
         )
-    found: Callable[..., Algorithm] = plugins[key].load()
-    return found
+    factory: Callable[..., Algorithm] = plugins[key].load()
+    return factory
 
 
 @lru_cache(maxsize=1024)  # a name that is not built in takes a search of all installed packages
@@ -144,11 +143,12 @@ def traits_by_name(name: str) -> Traits:
 
 def _accepts(factory: Callable[..., Algorithm], parameter: str) -> bool:
     accepted = inspect.signature(factory).parameters
-    return parameter in accepted or any(each.kind is each.VAR_KEYWORD for each in accepted.values())
+    kinds = {declared.kind for declared in accepted.values()}
+    return parameter in accepted or inspect.Parameter.VAR_KEYWORD in kinds
 
 
 def make_all(
-    parameter: str, wanted: str | Algorithm | Iterable[str | Algorithm], **params: Any
+    parameter: str, wanted: str | Algorithm | Iterable[str | Algorithm], **params: object
 ) -> tuple[Algorithm, ...]:
     """Return one or more algorithms, given as names or objects.
 
@@ -165,26 +165,29 @@ def make_all(
     -------
     tuple of Algorithm
     """
-    given = {key: value for key, value in params.items() if value is not None}
+    chosen = {key: value for key, value in params.items() if value is not None}
     if isinstance(wanted, str) and wanted == "all":
-        every = (_make_with(name, given) for name in names())
-        wanted = [each for each in every if not Traits.of(each).for_shared_classes]
+        every = (_make_with(name, chosen) for name in names())
+        wanted = [algorithm for algorithm in every if not Traits.of(algorithm).for_shared_classes]
     if isinstance(wanted, str | Algorithm) or not isinstance(wanted, Iterable):
         wanted = [wanted]
-    made = [_make_with(each, given) if isinstance(each, str) else each for each in wanted]
-    for each in made:
-        if not isinstance(each, Algorithm):
-            kind = type(each).__name__
+    made = [
+        _make_with(algorithm, chosen) if isinstance(algorithm, str) else algorithm
+        for algorithm in wanted
+    ]
+    for algorithm in made:
+        if not isinstance(algorithm, Algorithm):
+            kind = type(algorithm).__name__
             raise InvalidInputError(f"{parameter} must be names or algorithms, got {kind}")
     return tuple(made)
 
 
-def _make_with(name: str, params: dict[str, Any]) -> Algorithm:
+def _make_with(name: str, params: dict[str, object]) -> Algorithm:
     factory = _factory(name)
     return make(name, **{key: value for key, value in params.items() if _accepts(factory, key)})
 
 
 def _plugins() -> dict[str, EntryPoint]:
     """Return the plug-ins by name; they cannot replace built-in algorithms."""
-    found = {entry.name.lower(): entry for entry in entry_points(group=GROUP)}
-    return {name: entry for name, entry in found.items() if name not in BUILT_IN}
+    plugins = {entry.name.lower(): entry for entry in entry_points(group=GROUP)}
+    return {name: entry for name, entry in plugins.items() if name not in BUILT_IN}

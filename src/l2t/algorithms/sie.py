@@ -78,11 +78,11 @@ class SIE(BaseAlgorithm):
             W = minimize_on_manifold(
                 hellinger(source, target, wider), W, Grassmann(), max_iter=self.max_iter // 4 + 1
             ).W
-        found = minimize_on_manifold(
+        optimum = minimize_on_manifold(
             hellinger(source, target, h), W, Grassmann(), max_iter=self.max_iter
         )
         parts = {"bandwidth": np.array([h])}
-        return self._linear(span, found.W, Diagnostics.of_search(found), parts)
+        return self._linear(span, optimum.W, Diagnostics.of_search(optimum), parts)
 
 
 def _larger_bandwidths(source: Array, target: Array, h: float, W: Array) -> list[float]:

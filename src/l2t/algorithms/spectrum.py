@@ -29,7 +29,7 @@ from l2t.typing import AnyArray, Array, Mask
 BANDWIDTH = 0.25
 RIDGE = 0.1
 DIRECTIONS = 40
-NEIGHBORS = (5, 10, 15)
+GRAPH_NEIGHBORS = (5, 10, 15)
 #: Maximum number of principal axes of the target.
 MAX_AXES = 256
 #: Maximum number of target rows, drawn at random.
@@ -64,8 +64,8 @@ def spectrum_factor(X: AnyArray) -> Array:
         D = squared_distances(Z)
         K = np.exp(D * (-1.0 / (BANDWIDTH * eta)))
         np.fill_diagonal(K, 0.0)
-        found = (_directions(Z, K, mutual_neighbors(D, r)) for r in NEIGHBORS)
-        columns = [each for each in found if each is not None]
+        directions = (_directions(Z, K, mutual_neighbors(D, r)) for r in GRAPH_NEIGHBORS)
+        columns = [part for part in directions if part is not None]
         if columns:
             return np.asarray(axes @ np.hstack(columns))
     raise InvalidInputError(

@@ -24,7 +24,7 @@ from l2t.numerics import lasso_objective, principal_axes, sparse_codes
 from l2t.typing import Array
 from l2t.validation import real_number, whole_number
 
-MAX_HALVINGS = 30
+MAX_ALPHA_HALVINGS = 30
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def _code(atoms: Array, target: Array, alpha: float) -> tuple[Array, float]:
     """Return the codes of the target, and alpha halved until half of the rows have a nonzero code."""
     reach = np.abs(target @ atoms.T).max(axis=1)
     needed = float(np.median(reach))
-    if needed * 2.0**MAX_HALVINGS < alpha:
+    if needed * 2.0**MAX_ALPHA_HALVINGS < alpha:
         raise InvalidInputError(
             "stl needs a target that the source's dictionary can represent, but at least half of the target "
             "rows are orthogonal to all its atoms"

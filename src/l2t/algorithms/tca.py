@@ -84,13 +84,13 @@ class TCA(BaseAlgorithm):
         K = _centred_gram(Xs, Xt)
         a = K @ mean_gap_weights(len(Xs), len(Xt))
         size = float(np.vdot(K, K))
-        found = _squared_components(lambda V: K @ (K @ V), size, a, self.mu, self.n_components)
-        if found is None:
+        components = _squared_components(lambda V: K @ (K @ V), size, a, self.mu, self.n_components)
+        if components is None:
             return None
         # The columns of V sum to zero, so X need not be centred here.
         dtype = np.result_type(pair.source.X, pair.target.X)
-        W = (found.V[: len(Xs)].T @ Xs + found.V[len(Xs) :].T @ Xt).T.astype(dtype)
-        return LatentFactors(W, "linear", self.name, found.diagnostics, found.parts)
+        W = (components.V[: len(Xs)].T @ Xs + components.V[len(Xs) :].T @ Xt).T.astype(dtype)
+        return LatentFactors(W, "linear", self.name, components.diagnostics, components.parts)
 
     def _fit_span(self, pair: DomainPair) -> LatentFactors:
         """Solve the r x r problem in the joint span."""
@@ -98,18 +98,18 @@ class TCA(BaseAlgorithm):
         s = np.linalg.norm(span.joint, axis=0)
         h = s * (span.source.mean(axis=0) - span.target.mean(axis=0))
         u = self._clip(span.rank)
-        found = _components(np.diag(s**2), h, self.mu, u)
-        W = span.lift(s[:, None] * found.V)
-        return LatentFactors(W, "linear", self.name, found.diagnostics, found.parts)
+        components = _components(np.diag(s**2), h, self.mu, u)
+        W = span.lift(s[:, None] * components.V)
+        return LatentFactors(W, "linear", self.name, components.diagnostics, components.parts)
 
     def _fit_rbf(self, pair: DomainPair) -> LatentFactors:
         span = pair.span
         u = self._clip(span.rank)
         K = rbf_kernel(span.joint)
         a = K @ mean_gap_weights(len(pair.source), len(pair.target))
-        found = _components(K - K.mean(axis=0), a, self.mu, u)
-        Zt = K[len(pair.source) :] @ found.V
-        return self._fitted(span, Zt, found.diagnostics, found.parts)
+        components = _components(K - K.mean(axis=0), a, self.mu, u)
+        Zt = K[len(pair.source) :] @ components.V
+        return self._fitted(span, Zt, components.diagnostics, components.parts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,8 +139,8 @@ class _Components:
 def _components(C: Array, a: Array, mu: float, u: int) -> _Components:
     """Solve for ``A = C'C`` by its eigenvectors, or by an SVD if that is not accurate enough."""
     size = float(np.linalg.norm(C)) ** 2
-    found = _squared_components(lambda V: C.T @ (C @ V), size, a, mu, u)
-    return found or _exact_components(C, a, mu, u)
+    components = _squared_components(lambda V: C.T @ (C @ V), size, a, mu, u)
+    return components or _exact_components(C, a, mu, u)
 
 
 def _squared_components(

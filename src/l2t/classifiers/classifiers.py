@@ -237,12 +237,10 @@ def _logistic(task: TrainingSet, C: float | None, _: Head | None = None) -> Head
             folds = StratifiedKFold(3, shuffle=True, random_state=0)
             right = [
                 np.sum(
-                    cross_val_predict(
-                        model.set_params(C=each), small, task.codes, cv=folds, params={}
-                    )
+                    cross_val_predict(model.set_params(C=C), small, task.codes, cv=folds, params={})
                     == task.codes
                 )
-                for each in GRID
+                for C in GRID
             ]
             model.set_params(C=GRID[int(np.argmax(right))])
         model.fit(small, task.codes)

@@ -71,9 +71,9 @@ class PlainClassifier:
 
     def predict_proba(self, Z: Array) -> Array:
         """Return the probabilities of the classes 0 ... C - 1 for rows of the target."""
-        found = np.zeros((len(Z), self._n_classes))
-        found[:, self._model.classes_] = self._model.predict_proba(Z)
-        return found
+        probabilities = np.zeros((len(Z), self._n_classes))
+        probabilities[:, self._model.classes_] = self._model.predict_proba(Z)
+        return probabilities
 
 
 class ManifoldClassifier:

@@ -35,7 +35,7 @@ from l2t.domains.domain import Domain
 from l2t.domains.draw import row_hashes
 from l2t.domains.labels import label_key
 from l2t.numerics import squared_distances, unit_rows
-from l2t.typing import AnyArray, Array, Indices, Mask
+from l2t.typing import AnyArray, Array, Indices, Mask, Matrix
 
 #: Rows closer than this, relative to the spread of all rows, are the same row.
 SAME_ROW = 1e-5
@@ -44,8 +44,8 @@ ROUNDING, MAX_ROUNDING = 1e-7, 1e-2
 #: Minimum standard deviation of a column in which rows are compared, relative to its largest absolute value.
 LEAST_SPREAD = 1e-4
 #: Random directions in which equal rows are searched, and neighbours that are compared exactly.
-DIRECTIONS = 4
-CANDIDATES = 4
+N_DIRECTIONS = 4
+N_CANDIDATES = 4
 #: Random directions in which nearly equal rows are searched. The squared length of a difference in them is at
 #: most this many times its expectation, for all but 1 in 10**6 (chi-squared with 8 degrees of freedom, by 8).
 NEAR_DIRECTIONS, NEAR_SLACK = 8, 5.4
@@ -63,7 +63,7 @@ MAX_CHANCE = 0.05
 CHANCE_ROWS = 5000
 
 
-class Part(NamedTuple):
+class ClassPart(NamedTuple):
     """A class in one domain: the domain's number, the rows that no earlier class has, and their share."""
 
     domain: int
@@ -71,7 +71,7 @@ class Part(NamedTuple):
     share: float
 
 
-def same_classes(domains: Sequence[tuple[AnyArray, Indices]]) -> list[list[Part]]:
+def same_classes(domains: Sequence[tuple[AnyArray, Indices]]) -> list[list[ClassPart]]:
     """Return the distinct classes of several domains, each as a list of parts; duplicate rows are used once.
 
     Classes of two domains with at least two rows in common are one class, because both are samples of the
@@ -84,12 +84,12 @@ def same_classes(domains: Sequence[tuple[AnyArray, Indices]]) -> list[list[Part]
 
     Returns
     -------
-    list of list of Part
+    list of list of ClassPart
         The parts of each class.
     """
     owner: dict[bytes, tuple[int, int]] = {}
     shared: dict[tuple[int, int, bytes], None] = {}  # an ordered set
-    parts: list[Part] = []
+    parts: list[ClassPart] = []
     for number, (X, codes) in enumerate(domains):
         for code in np.unique(codes[codes >= 0]):
             rows = np.flatnonzero(codes == code)
@@ -101,7 +101,7 @@ def same_classes(domains: Sequence[tuple[AnyArray, Indices]]) -> list[list[Part]
                 fresh.append(first == (len(parts), i))
                 if first[0] != len(parts):
                     shared[first[0], len(parts), key] = None
-            parts.append(Part(number, rows[fresh], float(np.mean(fresh))))
+            parts.append(ClassPart(number, rows[fresh], float(np.mean(fresh))))
     classes = [[i] for i in range(len(parts))]
     for (a, b), n_rows in Counter((a, b) for a, b, _ in shared).most_common():
         ours, theirs = classes[a], classes[b]
@@ -110,7 +110,7 @@ def same_classes(domains: Sequence[tuple[AnyArray, Indices]]) -> list[list[Part]
             ours += theirs
             for i in theirs:
                 classes[i] = ours
-    return [[parts[i] for i in each] for a, each in enumerate(classes) if each[0] == a]
+    return [[parts[i] for i in members] for a, members in enumerate(classes) if members[0] == a]
 
 
 class Grouped(Protocol):
@@ -226,7 +226,7 @@ def join_copies(target: Domain, sources: Sequence[Domain]) -> Copies:
     )
 
 
-def _stacked(parts: Sequence[Any]) -> Any:
+def _stacked(parts: Sequence[Matrix]) -> Matrix:
     if any(sparse.issparse(rows) for rows in parts):
         return sparse.vstack([sparse.csr_array(rows) for rows in parts], format="csr")
     return np.concatenate(parts)
@@ -249,7 +249,7 @@ def _group_names(together: Indices, declared: AnyArray) -> AnyArray:
     return names
 
 
-def _copies(X: Any, n_target: int) -> Indices:
+def _copies(X: Matrix, n_target: int) -> Indices:
     """Return pairs of rows that are copies; each copy of a row is connected with it by some pairs."""
     unit = _column_units(X[:n_target], ROUNDING / SAME_ROW)
     links = [_near_pairs(X[:n_target], X, unit)]
@@ -264,7 +264,7 @@ def _copies(X: Any, n_target: int) -> Indices:
     return np.concatenate(links)
 
 
-def _equal_pairs(X: Any, unit: AnyArray, n_target: int, *, any_scale: bool) -> Indices:
+def _equal_pairs(X: Matrix, unit: AnyArray, n_target: int, *, any_scale: bool) -> Indices:
     """Return pairs of equal rows or, with `any_scale`, of positive multiples, by cells of a fine grid.
 
     Rows are projected on a few random directions. Equal rows differ by rounding and may be on two sides of a
@@ -272,7 +272,7 @@ def _equal_pairs(X: Any, unit: AnyArray, n_target: int, *, any_scale: bool) -> I
     target's rows, wherever those of the sources are.
     """
     n, m = X.shape
-    axes = np.random.default_rng(0).normal(size=(m, DIRECTIONS)) / unit[:, None]
+    axes = np.random.default_rng(0).normal(size=(m, N_DIRECTIONS)) / unit[:, None]
     Z = np.concatenate([np.asarray(X[i : i + BLOCK] @ axes) for i in range(0, n, BLOCK)])
     if any_scale:
         norms = np.concatenate([_norms(X[i : i + BLOCK], unit) for i in range(0, n, BLOCK)])
@@ -289,12 +289,12 @@ def _equal_pairs(X: Any, unit: AnyArray, n_target: int, *, any_scale: bool) -> I
     return np.concatenate(pairs)
 
 
-def _norms(X: Any, unit: AnyArray) -> Array:
+def _norms(X: Matrix, unit: AnyArray) -> Array:
     squares = X.multiply(X) if sparse.issparse(X) else np.square(X, dtype=np.float64)
     return np.asarray(np.sqrt(squares @ (1.0 / unit**2)))
 
 
-def _more_than_by_chance(X: Any, n_target: int, pairs: Indices) -> bool:
+def _more_than_by_chance(X: Matrix, n_target: int, pairs: Indices) -> bool:
     """Return whether clearly more rows have an equal one than by chance (see the module's docstring)."""
     in_pairs = np.isin(np.arange(X.shape[0]), pairs)
     if not in_pairs.any():
@@ -316,7 +316,7 @@ def _more_than_by_chance(X: Any, n_target: int, pairs: Indices) -> bool:
     return bool(share > 2.0 * by_chance + (MAX_CHANCE if by_chance > MAX_CHANCE else 0.0))
 
 
-def _near_pairs(target: Any, X: Any, unit: AnyArray) -> Indices:
+def _near_pairs(target: Any, X: Matrix, unit: AnyArray) -> Indices:
     """Return pairs of a row of the target and one of X that are nearly equal (see the module's docstring)."""
     scales = sparse.diags_array(1.0 / unit)
     theirs, ours = (rows @ scales if sparse.issparse(X) else rows / unit for rows in (target, X))
@@ -326,7 +326,7 @@ def _near_pairs(target: Any, X: Any, unit: AnyArray) -> Indices:
     m = X.shape[1]
     axes = np.linalg.qr(np.random.default_rng(0).normal(size=(m, min(m, NEAR_DIRECTIONS))))[0]
     bound = radius * min(1.0, np.sqrt(NEAR_SLACK * axes.shape[1] / m))
-    places = list(range(1, CANDIDATES + 2))  # a row of the target is its own neighbour
+    places = list(range(1, N_CANDIDATES + 2))  # a row of the target is its own neighbour
     tree = cKDTree(np.asarray(theirs @ axes))
     _, near = tree.query(np.asarray(ours @ axes), places, distance_upper_bound=bound)
     pairs = []
@@ -339,7 +339,7 @@ def _near_pairs(target: Any, X: Any, unit: AnyArray) -> Indices:
     return np.concatenate(pairs)
 
 
-def _near_radius(Z: Any) -> float:
+def _near_radius(Z: Matrix) -> float:
     """Return the distance below which rows are nearly equal; 0 if few rows are different."""
     n = Z.shape[0]
     rng = np.random.default_rng(0)
@@ -376,14 +376,14 @@ def same_rows(
     With one or two features, where different rows are often multiples of each other, rows must be equal. A
     row is found too if it is nearly equal to another one, such as a rounded copy.
     """
-    found = np.zeros(len(X), dtype=np.bool_)
+    is_match = np.zeros(len(X), dtype=np.bool_)
     for start in range(0, len(others), BLOCK):
-        rows, block = np.flatnonzero(~found), others[start : start + BLOCK]
-        found[rows] = _matching_rows(X[rows], block, prepared, others_prepared)
+        rows, block = np.flatnonzero(~is_match), others[start : start + BLOCK]
+        is_match[rows] = _matching_rows(X[rows], block, prepared, others_prepared)
         both = np.concatenate([block, X])
         near = _near_pairs(block, both, _column_units(block))[:, 1]
-        found[near[near >= len(block)] - len(block)] = True
-    return found
+        is_match[near[near >= len(block)] - len(block)] = True
+    return is_match
 
 
 def _matching_rows(
@@ -391,24 +391,24 @@ def _matching_rows(
 ) -> Mask:
     m = X.shape[1]
     unit = _column_units(others)
-    found = _occur_in(X / unit, others / unit, any_scale=m > 2)
+    matches = _occur_in(X / unit, others / unit, any_scale=m > 2)
     if prepared is None and others_prepared is None:
-        return found
+        return matches
     plain = np.array([np.zeros(m), np.ones(m)])
     (shift, scale), (their_shift, their_scale) = (
-        plain if each is None else each for each in (prepared, others_prepared)
+        plain if steps is None else steps for steps in (prepared, others_prepared)
     )
     unit = _column_units(others * their_scale)
     ours, theirs = X * scale / unit, others * their_scale / unit
     shift, their_shift = shift / unit, their_shift / unit
     shifts = orth(np.column_stack([shift, their_shift]))
     if m - shifts.shape[1] <= 2:
-        return found | _occur_in(ours + shift, theirs + their_shift, any_scale=False)
-    ours, theirs = (each - (each @ shifts) @ shifts.T for each in (ours, theirs))
-    return found | _occur_in(ours, theirs, any_scale=True)
+        return matches | _occur_in(ours + shift, theirs + their_shift, any_scale=False)
+    ours, theirs = (rows - (rows @ shifts) @ shifts.T for rows in (ours, theirs))
+    return matches | _occur_in(ours, theirs, any_scale=True)
 
 
-def _column_units(X: Any, least: float = LEAST_SPREAD) -> AnyArray:
+def _column_units(X: Matrix, least: float = LEAST_SPREAD) -> AnyArray:
     """Return the spread of each column, so that one of large numbers does not hide all others.
 
     It is at least `least` times the size of its values, so that rounding in a column that is nearly constant
@@ -450,16 +450,16 @@ def _occur_in(ours: AnyArray, theirs: AnyArray, *, any_scale: bool) -> Mask:
     size = float(np.abs(both).max(initial=0.0)) or 1.0
     slack = max(SAME_ROW * spread, min(ROUNDING * size, MAX_ROUNDING * spread))
     m = ours.shape[1]
-    axes = np.linalg.qr(np.random.default_rng(0).normal(size=(m, min(m, DIRECTIONS))))[0]
+    axes = np.linalg.qr(np.random.default_rng(0).normal(size=(m, min(m, N_DIRECTIONS))))[0]
     bound = slack * (1.0 + 1e-6)
-    places = list(range(1, CANDIDATES + 1))
+    places = list(range(1, N_CANDIDATES + 1))
     _, near = cKDTree(theirs @ axes).query(ours @ axes, places, distance_upper_bound=bound)
-    found = np.zeros(len(ours), dtype=np.bool_)
+    is_match = np.zeros(len(ours), dtype=np.bool_)
     for place in near.T:
-        rows = np.flatnonzero((place < len(theirs)) & ~found)
-        found[rows] = np.linalg.norm(ours[rows] - theirs[place[rows]], axis=1) < slack
-    crowded = np.flatnonzero((near[:, -1] < len(theirs)) & ~found)
+        rows = np.flatnonzero((place < len(theirs)) & ~is_match)
+        is_match[rows] = np.linalg.norm(ours[rows] - theirs[place[rows]], axis=1) < slack
+    crowded = np.flatnonzero((near[:, -1] < len(theirs)) & ~is_match)
     if len(crowded):  # more candidates than were compared
         distances, _ = cKDTree(theirs).query(ours[crowded], distance_upper_bound=slack)
-        found[crowded] = np.isfinite(distances)  # infinite without a neighbour within the bound
-    return found
+        is_match[crowded] = np.isfinite(distances)  # infinite without a neighbour within the bound
+    return is_match

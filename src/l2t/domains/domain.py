@@ -20,7 +20,7 @@ from l2t.domains.encoding import TableEncoder
 from l2t.domains.labels import check_unmasked, class_codes, is_missing, label_array
 from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.numerics import fingerprint
-from l2t.typing import AnyArray, Array, Indices, Mask
+from l2t.typing import AnyArray, Array, Indices, Label, Mask, Matrix, MatrixLike
 from l2t.validation import check_memory, some_of
 
 #: The largest absolute value in X must be 0 or between these.
@@ -79,14 +79,14 @@ class Domain:
 
     def __init__(
         self,
-        X: Any,
-        y: Any = None,
+        X: MatrixLike,
+        y: npt.ArrayLike | None = None,
         *,
-        labeled: Any = None,
-        groups: Any = None,
+        labeled: npt.ArrayLike | None = None,
+        groups: npt.ArrayLike | None = None,
         name: str = "domain",
         feature_names: Sequence[str] | None = None,
-        prepared: Any = None,
+        prepared: npt.ArrayLike | None = None,
         encoder: TableEncoder | None = None,
     ) -> None:
         features = _wide_features(X) if is_wide(X) else _features(X)
@@ -102,15 +102,15 @@ class Domain:
         grouping = None if groups is None else _column(groups, "groups", n)
         steps = None if prepared is None else _prepared(prepared, features.shape[1])
         values = (features, labels, mask, grouping, str(name), names, steps, encoder)
-        for each, value in zip(fields(self), values, strict=True):
-            object.__setattr__(self, each.name, value)
+        for field, value in zip(fields(self), values, strict=True):
+            object.__setattr__(self, field.name, value)
         if sparse.issparse(features):
             object.__setattr__(self, "_sparse", self.__dict__.pop("X"))
 
     _sparse = None
     _is_numbered = False  # whether X was a DataFrame whose columns pandas numbered 0, 1, ...
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> AnyArray:
         """Convert a sparse X to a dense array at its first use."""
         if name != "X" or self._sparse is None:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -118,7 +118,7 @@ class Domain:
         return self.X
 
     @property
-    def rows(self) -> Any:
+    def rows(self) -> Matrix:
         """X, or the sparse matrix it was given as if that has more than 4,096 features."""
         return self.X if self._sparse is None else self._sparse
 
@@ -146,13 +146,13 @@ class Domain:
         return int(self.rows.shape[1])
 
     @cached_property
-    def _classes_and_codes(self) -> tuple[tuple[Any, ...], Indices]:
+    def _classes_and_codes(self) -> tuple[tuple[Label, ...], Indices]:
         if self.y is None:
             return (), np.full(len(self), -1, dtype=np.intp)
         return class_codes(self.y)
 
     @property
-    def classes(self) -> tuple[Any, ...]:
+    def classes(self) -> tuple[Label, ...]:
         """The distinct labels, sorted."""
         return self._classes_and_codes[0]
 
@@ -166,8 +166,8 @@ class Domain:
         """The groups as integers; a row without a group forms its own. None if there are no groups."""
         if self.groups is None:
             return None
-        found, codes = class_codes(self.groups)
-        return np.where(codes < 0, len(found) + np.arange(len(codes)), codes)
+        names, codes = class_codes(self.groups)
+        return np.where(codes < 0, len(names) + np.arange(len(codes)), codes)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -201,7 +201,7 @@ class Domain:
         return np.full(len(self), default and self.y is not None)
 
     def with_features(
-        self, X: Any, *, name: str | None = None, feature_names: Sequence[str] | None = None
+        self, X: MatrixLike, *, name: str | None = None, feature_names: Sequence[str] | None = None
     ) -> Domain:
         """Return the domain with other features for the same rows, such as ``transform(X)``.
 
@@ -219,8 +219,14 @@ class Domain:
         Domain
             With the labels, mask and groups of this one.
         """
-        changes: Any = {"X": X, "feature_names": feature_names, "prepared": None, "encoder": None}
-        return replace(self, **changes, name=self.name if name is None else name)
+        return replace(
+            self,
+            X=X,
+            feature_names=None if feature_names is None else tuple(feature_names),
+            prepared=None,
+            encoder=None,
+            name=self.name if name is None else name,
+        )
 
     def with_columns(self, columns: Sequence[int]) -> Domain:
         """Return the domain with its columns in another order.
@@ -236,13 +242,13 @@ class Domain:
             With the labels, mask and groups of this one.
         """
         order, names = list(columns), self.feature_names
-        changes: Any = {
-            "X": self.rows[:, order],
-            "feature_names": None if names is None else [names[column] for column in order],
-            "prepared": None if self.prepared is None else self.prepared[:, order],
-            "encoder": None,
-        }
-        return replace(self, **changes)
+        return replace(
+            self,
+            X=self.rows[:, order],
+            feature_names=None if names is None else tuple(names[column] for column in order),
+            prepared=None if self.prepared is None else self.prepared[:, order],
+            encoder=None,
+        )
 
     def take(self, rows: npt.ArrayLike, *, name: str | None = None) -> Domain:
         """Return the domain of some rows.
@@ -259,11 +265,13 @@ class Domain:
         Domain
             The selected rows.
         """
-        at = np.asarray(rows)
-        if at.size == 0:
-            at = at.astype(np.intp)
+        index = np.asarray(rows)
+        if index.size == 0:
+            index = index.astype(np.intp)
         columns = {"X": self.rows, "y": self.y, "labeled": self.labeled, "groups": self.groups}
-        taken: Any = {role: None if each is None else each[at] for role, each in columns.items()}
+        taken: Any = {
+            role: None if values is None else values[index] for role, values in columns.items()
+        }
         return self.with_rows(**taken, name=self.name if name is None else name)
 
     def with_rows(self, **changes: Any) -> Domain:
@@ -292,7 +300,7 @@ class Domain:
         return self.take(np.sort(content_order(self, random_state)[:n_rows]))
 
 
-def _features(X: Any) -> AnyArray:
+def _features(X: MatrixLike) -> AnyArray:
     """Return X as a finite, floating-point, read-only 2-D array that shares no writeable memory."""
     original = X
     check_whole("X", X)
@@ -312,7 +320,7 @@ def _features(X: Any) -> AnyArray:
     return _frozen(array, original)
 
 
-def _numbers(X: Any) -> AnyArray:
+def _numbers(X: MatrixLike) -> AnyArray:
     """Return X as an array; objects, such as those of nullable columns of pandas, as float64."""
     try:
         array = np.asarray(X)
@@ -321,12 +329,12 @@ def _numbers(X: Any) -> AnyArray:
         raise InvalidInputError(f"X must be a table of numbers, got {error}") from None
 
 
-def is_wide(X: Any) -> bool:
+def is_wide(X: MatrixLike) -> bool:
     """Return whether X is a sparse matrix with more than 4,096 features."""
     return bool(sparse.issparse(X) and X.ndim == 2 and X.shape[1] > DENSE_FEATURES)
 
 
-def _wide_features(X: Any) -> Any:
+def _wide_features(X: sparse.sparray) -> Matrix:
     """Return a copy of a wide sparse matrix, validated."""
     check_whole("X", X)
     if X.dtype.kind not in "fiub" or X.shape[0] == 0:
@@ -339,7 +347,7 @@ def _wide_features(X: Any) -> Any:
     return rows
 
 
-def _stored_position(rows: Any, at: int) -> tuple[int, int]:
+def _stored_position(rows: sparse.csr_array, at: int) -> tuple[int, int]:
     """Return the row and column of a stored value of a csr matrix."""
     return int(np.searchsorted(rows.indptr, at, "right")) - 1, int(rows.indices[at])
 
@@ -370,7 +378,7 @@ def _check_values(array: AnyArray, place: Callable[[int], tuple[int, int]] | Non
         )
 
 
-def check_whole(parameter: str, values: Any) -> None:
+def check_whole(parameter: str, values: MatrixLike) -> None:
     """Reject masked values, and sparse matrices with indices out of bounds, which crash scipy."""
     check_unmasked(parameter, values)
     try:
@@ -392,7 +400,7 @@ def _frozen(array: AnyArray, original: Any) -> AnyArray:
     return array
 
 
-def _immutable(array: Any) -> bool:
+def _immutable(array: object) -> bool:
     """Return whether neither an array nor its bases are writeable; read-only memory maps are not copied."""
     while isinstance(array, np.ndarray):
         if array.flags.writeable:
@@ -422,7 +430,7 @@ def _column(values: Any, parameter: str, n: int) -> AnyArray:
     return _frozen(np.ascontiguousarray(array), values)
 
 
-def _mask(values: Any, n: int) -> Mask:
+def _mask(values: npt.ArrayLike, n: int) -> Mask:
     check_whole("labeled", values)
     array = np.asarray(values)
     if array.dtype != np.bool_ or array.shape != (n,):
@@ -433,7 +441,7 @@ def _mask(values: Any, n: int) -> Mask:
     return _frozen(np.ascontiguousarray(array), values)
 
 
-def _prepared(values: Any, m: int) -> Array:
+def _prepared(values: npt.ArrayLike, m: int) -> Array:
     """Return the shift and scale of the columns as a read-only array."""
     array = np.asarray(values, dtype=np.float64)
     if array.shape == (2, m) and np.isfinite(array).all() and (array[1] > 0).all():
@@ -442,10 +450,10 @@ def _prepared(values: Any, m: int) -> Array:
     raise InvalidInputError(f"prepared must be {rule}, got {array.tolist()!r:.80}")
 
 
-def feature_rows(X: Any, n_features: int) -> Any:
+def feature_rows(X: MatrixLike | Domain, n_features: int) -> Matrix:
     """Return the rows of an array, DataFrame, sparse matrix (as csr) or Domain to transform, validated."""
-    check_whole("X", given := X.rows if isinstance(X, Domain) else X)
-    rows: Any = given if sparse.issparse(given) else _numbers(given)
+    check_whole("X", features := X.rows if isinstance(X, Domain) else X)
+    rows: Matrix = features if sparse.issparse(features) else _numbers(features)
     if rows.ndim != 2 or rows.shape[1] != n_features or rows.dtype.kind not in "fiub":
         raise InvalidInputError(
             f"X must be a 2-D array of numbers with the {n_features} features of the pair, "
@@ -457,7 +465,7 @@ def feature_rows(X: Any, n_features: int) -> Any:
     return rows
 
 
-def _check_finite(rows: Any) -> None:
+def _check_finite(rows: Matrix) -> None:
     """Reject NaN and infinite values in an array or csr matrix."""
     is_sparse = sparse.issparse(rows)
     values = rows.data if is_sparse else rows
@@ -471,7 +479,7 @@ def _check_finite(rows: Any) -> None:
         )
 
 
-def column_names(X: Any) -> tuple[str, ...] | None:
+def column_names(X: MatrixLike) -> tuple[str, ...] | None:
     """Return the names of the columns of a DataFrame or Domain, also mere numbers; None if it has none."""
     if isinstance(X, Domain):
         return _column_numbers(X.n_features) if X._is_numbered else X.feature_names
@@ -481,7 +489,7 @@ def column_names(X: Any) -> tuple[str, ...] | None:
     return tuple(map(_column_name, labels))
 
 
-def _column_name(label: Any) -> str:
+def _column_name(label: Label) -> str:
     if isinstance(label, tuple):  # of a MultiIndex
         return "_".join(map(_column_name, label))
     return str(int(label)) if isinstance(label, float) and label.is_integer() else str(label)
@@ -491,7 +499,7 @@ def _column_numbers(n: int) -> tuple[str, ...]:
     return tuple(map(str, range(n)))
 
 
-def is_numbered(X: Any) -> bool:
+def is_numbered(X: MatrixLike) -> bool:
     """Return whether X is a DataFrame, or a Domain of one, whose columns pandas numbered 0, 1, ..."""
     if isinstance(X, Domain):
         return X._is_numbered
@@ -513,7 +521,7 @@ def position_note(named: str, unnamed: str) -> str:
     )
 
 
-def columns_in_order(X: Any, names: Sequence[str] | None) -> Any:
+def columns_in_order(X: MatrixLike, names: Sequence[str] | None) -> MatrixLike:
     """Return the columns `names` of a DataFrame or Domain in this order; anything else unchanged.
 
     `names` are None for a target without names, whose columns are then numbered.
@@ -597,13 +605,13 @@ def _label_mask(y: AnyArray, mask: Mask | None) -> Mask | None:
     return mask
 
 
-def _feature_names(X: Any, names: Sequence[str] | None, m: int) -> tuple[str, ...] | None:
+def _feature_names(X: MatrixLike, names: Sequence[str] | None, m: int) -> tuple[str, ...] | None:
     if names is None:
         return None if is_numbered(X) else column_names(X)
-    given = tuple(str(name) for name in names)
-    if len(given) != m:
-        raise InvalidInputError(f"feature_names must name the {m} columns of X, got {len(given)}")
-    return given
+    columns = tuple(str(name) for name in names)
+    if len(columns) != m:
+        raise InvalidInputError(f"feature_names must name the {m} columns of X, got {len(columns)}")
+    return columns
 
 
 def _label_digest(values: AnyArray) -> str:

@@ -10,13 +10,13 @@ all rows at once are fitted to them, and then applied to all rows in blocks.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from l2t.typing import AnyArray, Indices
+from l2t.typing import AnyArray, Indices, Matrix
 
 if TYPE_CHECKING:
     from l2t.domains.domain import Domain
@@ -87,7 +87,7 @@ def content_order(domain: Domain, random_state: int | None = 0) -> Indices:
     return together[np.argsort(_mixed(hashes[together] + rank * _STEP), kind="stable")]
 
 
-def row_hashes(X: Any, random_state: int | None = 0) -> Hashes:
+def row_hashes(X: Matrix, random_state: int | None = 0) -> Hashes:
     """Return a hash of each row of an array or a csr matrix; equal rows have equal hashes.
 
     >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, -0.0]])

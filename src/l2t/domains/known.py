@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from l2t.domains.copies import Part, joint_groups, same_classes, same_rows
+from l2t.domains.copies import ClassPart, joint_groups, same_classes, same_rows
 from l2t.domains.domain import Domain, column_names, is_numbered, matching_order
 from l2t.domains.draw import in_content_order
 from l2t.exceptions import InvalidInputError
@@ -89,9 +89,9 @@ class KnownClasses:
     """
 
     def __init__(self, domains: Iterable[Domain] = ()) -> None:
-        given = list(domains)
-        _check(given)
-        self._build([_Origin.of(in_content_order(domain)) for domain in given])
+        members = list(domains)
+        _check(members)
+        self._build([_Origin.of(in_content_order(domain)) for domain in members])
 
     @classmethod
     def in_given_order(cls, domains: Iterable[Domain]) -> KnownClasses:
@@ -107,38 +107,38 @@ class KnownClasses:
         KnownClasses
             One origin per domain.
         """
-        given = list(domains)
-        _check(given)
-        return cls()._build([_Origin.of(domain) for domain in given])
+        members = list(domains)
+        _check(members)
+        return cls()._build([_Origin.of(domain) for domain in members])
 
     def _build(self, origins: list[_Origin]) -> KnownClasses:
         """Set the rows, codes, weights and groups from the labelled rows of some origins."""
-        named = (each for each in origins if each.feature_names and not each.is_numbered)
-        names = next((each.feature_names for each in named), None)
-        origins = [each.with_columns(names) for each in origins]
+        named = (origin for origin in origins if origin.feature_names and not origin.is_numbered)
+        names = next((origin.feature_names for origin in named), None)
+        origins = [origin.with_columns(names) for origin in origins]
         X: list[AnyArray] = [np.empty((0, origins[0].X.shape[1] if origins else 0), np.float32)]
         codes: list[Indices] = [np.empty(0, dtype=np.intp)]
         weights: list[float] = []
-        used: list[Part] = []
-        classes = same_classes([(each.X, each.codes) for each in origins])
+        used_parts: list[ClassPart] = []
+        classes = same_classes([(origin.X, origin.codes) for origin in origins])
         for parts in classes:
-            weight = max(each.share for each in parts)
-            members = [origins[each.domain].X[each.rows] for each in parts]
+            weight = max(part.share for part in parts)
+            members = [origins[part.domain].X[part.rows] for part in parts]
             n = sum(map(len, members))
             if n > 1:
                 X += members
-                used += parts
+                used_parts += parts
                 codes.append(np.full(n, len(weights)))
                 weights.append(weight)
         self._origins = origins
         self.X, self.codes = np.concatenate(X), np.concatenate(codes)
         self.weights = np.array(weights, dtype=np.float64)
         self.groups: Indices | None = None
-        if used and any(each.groups is not None for each in origins):
+        if used_parts and any(origin.groups is not None for origin in origins):
             groups = joint_groups(origins)
-            found = np.concatenate([groups[each.domain][each.rows] for each in used])
-            self.groups = np.unique(found, return_inverse=True)[1]
-        self.n_removed = sum(each.n_removed for each in origins)
+            group_of_row = np.concatenate([groups[part.domain][part.rows] for part in used_parts])
+            self.groups = np.unique(group_of_row, return_inverse=True)[1]
+        self.n_removed = sum(origin.n_removed for origin in origins)
         return self
 
     @classmethod
@@ -216,22 +216,22 @@ class KnownClasses:
         """Return the classes with principal coordinates as features; unchanged with at most 256 features."""
         if self.n_features <= MAX_DIMENSIONS:
             return self
-        found = copy(self)
-        found.X, found._origins = self.span.rows, []
-        found.span = replace(self.span, basis=np.eye(self.span.rows.shape[1]))
-        return found
+        reduced = copy(self)
+        reduced.X, reduced._origins = self.span.rows, []
+        reduced.span = replace(self.span, basis=np.eye(self.span.rows.shape[1]))
+        return reduced
 
     def only(self, classes: npt.ArrayLike) -> KnownClasses:
         """Return some of the classes, in the principal coordinates of all classes."""
         rows = np.isin(self.codes, classes)
-        found = copy(self)
-        found.__dict__.pop("fingerprint", None)
-        kept, found.codes = np.unique(self.codes[rows], return_inverse=True)
-        found.X, found.weights, found._origins = self.X[rows], self.weights[kept], []
-        found.groups = None if self.groups is None else self.groups[rows]
-        rank = min(self.span.rank, max(len(found) - 1, 1))
-        found.span = replace(self.span, rows=self.span.rows[rows], rank=rank)
-        return found
+        subset = copy(self)
+        subset.__dict__.pop("fingerprint", None)
+        kept, subset.codes = np.unique(self.codes[rows], return_inverse=True)
+        subset.X, subset.weights, subset._origins = self.X[rows], self.weights[kept], []
+        subset.groups = None if self.groups is None else self.groups[rows]
+        rank = min(self.span.rank, max(len(subset) - 1, 1))
+        subset.span = replace(self.span, rows=self.span.rows[rows], rank=rank)
+        return subset
 
     def distance_to(self, X: AnyArray) -> float:
         """Return the squared distance of the means of known rows and others, relative to their variance.
@@ -266,11 +266,11 @@ class KnownClasses:
             The classes of this object, then those of `other`.
         """
         if not (self.n_classes and other.n_classes):
-            found, empty = (self, other) if self.n_classes else (other, self)
+            known, empty = (self, other) if self.n_classes else (other, self)
             if empty.n_removed:
-                found = copy(found)
-                found.n_removed += empty.n_removed
-            return found
+                known = copy(known)
+                known.n_removed += empty.n_removed
+            return known
         if other.n_features != self.n_features:
             raise InvalidInputError(
                 f"known classes must have the same features, got {self.n_features} and {other.n_features}"
@@ -279,7 +279,7 @@ class KnownClasses:
 
     def divided_by(self, columns: AnyArray) -> KnownClasses:
         """Return the classes with each column divided by a number."""
-        scaled = [replace(each, X=each.X / columns, prepared=None) for each in self._origins]
+        scaled = [replace(origin, X=origin.X / columns, prepared=None) for origin in self._origins]
         return KnownClasses()._build(scaled)
 
     def without(self, target: Domain) -> KnownClasses:
@@ -309,7 +309,8 @@ class KnownClasses:
             )
         names, numbered = column_names(target), is_numbered(target)
         left = [
-            each.with_columns(names, numbered=numbered).without(target) for each in self._origins
+            origin.with_columns(names, numbered=numbered).without(target)
+            for origin in self._origins
         ]
         same = all(new is old for new, old in zip(left, self._origins, strict=True))
         return self if same else KnownClasses()._build(left)
@@ -350,12 +351,12 @@ class _Origin:
 
     def without(self, target: Domain) -> _Origin:
         rows = np.flatnonzero(self.codes >= 0)
-        found = same_rows(self.X[rows], target.X, self.prepared, target.prepared)
-        if not found.any():
+        is_removed = same_rows(self.X[rows], target.X, self.prepared, target.prepared)
+        if not is_removed.any():
             return self
         codes = self.codes.copy()
-        codes[rows[found]] = -1
-        return replace(self, codes=codes, n_removed=self.n_removed + int(found.sum()))
+        codes[rows[is_removed]] = -1
+        return replace(self, codes=codes, n_removed=self.n_removed + int(is_removed.sum()))
 
 
 def unlabel_rows(source: Domain, target: Domain) -> Domain:
@@ -364,8 +365,7 @@ def unlabel_rows(source: Domain, target: Domain) -> Domain:
     left = origin.without(target)
     if left is origin:
         return source
-    changes: Any = {"X": source.rows, "labeled": left.codes >= 0}
-    return replace(source, **changes)
+    return replace(source, X=source.rows, labeled=left.codes >= 0)
 
 
 def _check(origins: list[Domain]) -> None:

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from l2t.exceptions import InvalidInputError
-from l2t.typing import AnyArray
+from l2t.typing import AnyArray, Label
 
-_PARSERS: dict[str, Callable[[str], Any]] = {
+_PARSERS: dict[str, Callable[[str], Label]] = {
     "NoneType": lambda text: None,
     "bool": lambda text: text == "True",
     "int": int,
@@ -30,13 +29,13 @@ def encode_labels(values: AnyArray, what: str) -> tuple[AnyArray, str]:
     """Return the index of each value in a list of distinct values, and this list as JSON."""
     codes: dict[tuple[str, str], int] = {}
     distinct: list[tuple[str, str]] = []
-    found = np.empty(len(values), dtype=np.int32)
+    indices = np.empty(len(values), dtype=np.int32)
     for row, value in enumerate(values.tolist()):
         code = codes.setdefault((type(value).__name__, repr(value)), len(distinct))
         if code == len(distinct):
             distinct.append(_tagged(value, what))
-        found[row] = code
-    return found, json.dumps(distinct, separators=(",", ":"))
+        indices[row] = code
+    return indices, json.dumps(distinct, separators=(",", ":"))
 
 
 def decode_labels(codes: AnyArray, text: str) -> AnyArray:
@@ -57,7 +56,7 @@ def decode_labels(codes: AnyArray, text: str) -> AnyArray:
     return array
 
 
-def _tagged(value: Any, what: str) -> tuple[str, str]:
+def _tagged(value: object, what: str) -> tuple[str, str]:
     name = type(value).__name__
     if isinstance(value, np.generic) and not isinstance(value, str):
         tagged = (value.dtype.str, repr(value.item()))
@@ -75,14 +74,16 @@ def _tagged(value: Any, what: str) -> tuple[str, str]:
     )
 
 
-def _parse(tag: str, text: str) -> Any:
+def _parse(tag: str, text: str) -> Label:
     if tag in _PARSERS:
         return _PARSERS[tag](text)
     if tag == "NAType":  # a missing label in pandas
         import pandas as pd
 
-        return pd.NA
+        missing: Label = pd.NA
+        return missing
     dtype = np.dtype(tag)
     if dtype.kind not in "biuf":
         raise ValueError(f"unknown type {tag!r:.40}")
-    return dtype.type(_PARSERS[{"b": "bool", "f": "float"}.get(dtype.kind, "int")](text))
+    value: Label = dtype.type(_PARSERS[{"b": "bool", "f": "float"}.get(dtype.kind, "int")](text))
+    return value

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from l2t.exceptions import InvalidInputError
-from l2t.typing import AnyArray, Indices, Mask
+from l2t.typing import AnyArray, Indices, Label, Mask
 
 if TYPE_CHECKING:
     from l2t.domains.domain import Domain
@@ -35,7 +35,7 @@ _MIDNIGHT = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})[ T]00:00(?::00(?:\.0+)?)?"
 _TRUTHS = ("true", "false")
 
 
-def is_missing(value: Any) -> bool:
+def is_missing(value: object) -> bool:
     """Return whether a label is None, NaN or another value that does not equal itself."""
     try:
         return value is None or bool(value != value)
@@ -59,7 +59,7 @@ def known_labels(y: AnyArray, target: bool | Mask = True) -> Mask:
     )
 
 
-def is_mark(label: Any) -> bool:
+def is_mark(label: Label) -> bool:
     """Return whether a target label is -1, also as a text, which numpy makes of it beside other texts."""
     key = label_key(label.strip() if isinstance(label, str) else label)
     return isinstance(key, Real) and key == UNLABELED
@@ -91,7 +91,7 @@ def label_array(values: Any, parameter: str = "y") -> AnyArray:
     return np.array(texts, dtype=object) if None in texts else array
 
 
-def class_codes(values: AnyArray) -> tuple[tuple[Any, ...], Indices]:
+def class_codes(values: AnyArray) -> tuple[tuple[Label, ...], Indices]:
     """Return the sorted distinct values, and the index of each value among them; -1 if it is missing."""
     known = [None if is_missing(value) else value for value in values.tolist()]
     distinct = {value for value in known if value is not None}
@@ -104,7 +104,7 @@ def class_codes(values: AnyArray) -> tuple[tuple[Any, ...], Indices]:
     return classes, np.array([index.get(value, -1) for value in known], dtype=np.intp)
 
 
-def label_key(label: Any) -> Any:
+def label_key(label: Label) -> Label:
     """Return a value that is equal for all spellings of one label: 1, 1.0, "1" and "1.0".
 
     A text with another fraction is a number only if Python writes that number so: "1.10" may be a version.
@@ -158,8 +158,8 @@ def unify_labels(domains: Sequence[Domain]) -> list[Domain]:
     spelled = _spelled(encoded, known)
     for place, (classes, codes), labels in zip(places, encoded, spelled, strict=True):
         if list(map(type, classes)) != list(map(type, labels)) or list(classes) != labels:
-            changes: Any = {"X": domains[place].rows, "y": _decoded(labels, codes)}
-            unified[place] = replace(domains[place], **changes)
+            y = _decoded(labels, codes)
+            unified[place] = replace(domains[place], X=domains[place].rows, y=y)
     return unified
 
 
@@ -192,7 +192,7 @@ def infer_labels(
         deciding = [list(classes) for classes, _ in encoded]
     labels = [label for some in deciding for label in some]
     typed = [some for some, free in zip(deciding, untyped, strict=True) if not free]
-    convert: Callable[[Any], Any] = _as_text
+    convert: Callable[[Label], Label] = _as_text
     if not any(isinstance(label, str) for some in typed for label in some):
         if all(isinstance(label, bool) or str(label).lower() in _TRUTHS for label in labels):
             convert = _as_truth
@@ -209,8 +209,8 @@ def infer_labels(
 
 
 def _known_labels(
-    encoded: Sequence[tuple[tuple[Any, ...], Indices]], known: Sequence[Mask]
-) -> list[list[Any]]:
+    encoded: Sequence[tuple[tuple[Label, ...], Indices]], known: Sequence[Mask]
+) -> list[list[Label]]:
     """Return the distinct known labels of each domain."""
     return [
         [classes[code] for code in np.unique(codes[mask & (codes >= 0)])]
@@ -219,12 +219,12 @@ def _known_labels(
 
 
 def _spelled(
-    encoded: Sequence[tuple[tuple[Any, ...], Indices]], known: Sequence[Mask]
-) -> list[list[Any]]:
+    encoded: Sequence[tuple[tuple[Label, ...], Indices]], known: Sequence[Mask]
+) -> list[list[Label]]:
     """Return the classes of each domain, as the last domain that knows a label spells it."""
     labels = _known_labels(encoded, known)[::-1]
     kinds = {_kind(label) for label in next(filter(None, labels), [])}
-    spelling: dict[Any, Any] = {}
+    spelling: dict[Label, Label] = {}
     for some in labels:
         # One domain may spell a label in two ways; the order of its rows must not choose.
         for label in sorted(some, key=lambda label: (len(str(label)), str(label))):
@@ -232,12 +232,12 @@ def _spelled(
     return [[spelling.get(label_key(label), label) for label in classes] for classes, _ in encoded]
 
 
-def _kind(label: Any) -> type:
-    kinds: tuple[Any, ...] = (str, bool, np.bool_, Integral, Real)
+def _kind(label: Label) -> type:
+    kinds: tuple[type, ...] = (str, bool, np.bool_, Integral, Real)
     return next((kind for kind in kinds if isinstance(label, kind)), object)
 
 
-def _in_kind(label: Any, kinds: set[type]) -> Any:
+def _in_kind(label: Label, kinds: set[type]) -> Label:
     """Return a label as text or as a number if all labels of the target are."""
     if kinds == {str}:
         return _as_text(label) if isinstance(label, Real | np.bool_ | date) else label
@@ -246,18 +246,18 @@ def _in_kind(label: Any, kinds: set[type]) -> Any:
     return label
 
 
-def _as_text(label: Any) -> str:
+def _as_text(label: Label) -> str:
     if isinstance(label, str | bool | np.bool_):
         return str(label)
     return str(label_key(label))
 
 
-def _as_truth(label: Any) -> Any:
+def _as_truth(label: Label) -> Label:
     text = str(label).lower()
     return text == "true" if text in _TRUTHS else label
 
 
-def _as_number(label: Any) -> Any:
+def _as_number(label: Label) -> Label:
     """Return text as a number if it is one; anything else unchanged."""
     if not isinstance(label, str):
         return label

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 from l2t.domains.domain import (
     Domain,
@@ -65,7 +64,7 @@ class DomainPair:
         labels = f", {known} target labels known" if known else ""
         return f"DomainPair({names}, {sizes}{labels})"
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {"source": self.source, "target": self.target}  # without the cached span
 
     @property
@@ -111,5 +110,4 @@ def rename_columns(domain: Domain, names: tuple[str, ...] | None) -> Domain:
     """Return the domain with other names of columns."""
     if domain.feature_names == names:
         return domain
-    changes: Any = {"X": domain.rows, "feature_names": names}
-    return replace(domain, **changes)
+    return replace(domain, X=domain.rows, feature_names=None if names is None else tuple(names))

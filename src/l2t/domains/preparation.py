@@ -16,9 +16,6 @@ from l2t.numerics import squared_distances, unit_rows
 from l2t.typing import AnyArray, Array, Indices, Mask
 from l2t.validation import instance_of, one_of
 
-#: Labelled rows and test rows.
-Split = tuple[Indices, Indices]
-
 #: The preparations, the simplest first, and how messages describe them.
 PREPARATIONS = {
     "none": "features as they are",
@@ -26,8 +23,11 @@ PREPARATIONS = {
     "centred": "rows minus their mean, divided by their norm",
     "zscore": "columns of mean 0 and standard deviation 1",
 }
-#: Evaluation on the source: labels per class, draws, and at most this many classes and rows.
-SHOTS, N_DRAWS, MAX_CLASSES, MAX_ROWS = 5, 20, 10, 1000
+#: Evaluation on the source: labels per class, random splits, and at most this many classes and rows.
+N_SHOTS = 5
+N_SPLITS = 20
+MAX_CLASSES = 10
+MAX_SOURCE_ROWS = 1000
 #: Columns are z-scored if the largest standard deviation exceeds the median by this factor.
 UNEVEN = 10.0
 #: A column whose values differ by at most this many units of rounding is constant.
@@ -170,11 +170,11 @@ def _spreads(X: AnyArray) -> Array:
 
 def _by_accuracy(scores: dict[str, Array]) -> tuple[str, str]:
     """Return the simplest preparation within one standard error of the best, and why."""
-    means = {how: each.mean() for how, each in scores.items()}
+    means = {how: accuracies.mean() for how, accuracies in scores.items()}
     best = max(means, key=lambda how: means[how])
-    gaps = ((how, scores[best] - each) for how, each in scores.items())
+    gaps = ((how, scores[best] - accuracies) for how, accuracies in scores.items())
     how = next(how for how, gap in gaps if gap.mean() <= gap.std(ddof=1) / np.sqrt(len(gap)))
-    others = ", ".join(f"{mean:.3f} {each}" for each, mean in means.items() if each != how)
+    others = ", ".join(f"{mean:.3f} {other}" for other, mean in means.items() if other != how)
     why = "is best" if how == best else "is the simplest within one standard error of the best"
     return how, (
         f"{PREPARATIONS[how]}, which {why} with a few labels per class on the source: the mean accuracy of "
@@ -191,7 +191,7 @@ def _by_columns(source: Domain, target: Domain) -> tuple[str, str]:
         times = spreads.max() / np.median(spreads)
         why = f"the largest standard deviation of a column is {times:.0f} times the median"
         return "zscore", f"{PREPARATIONS['zscore']}, because {why} ({unmeasured})"
-    norms = np.concatenate([np.linalg.norm(each.X, axis=1) for each in (source, target)])
+    norms = np.concatenate([np.linalg.norm(domain.X, axis=1) for domain in (source, target)])
     if np.allclose(norms, 1.0, atol=1e-2):
         return "none", f"{PREPARATIONS['none']}, because rows have norm 1 already ({unmeasured})"
     return "rows", f"{PREPARATIONS['rows']}, because columns have similar scales ({unmeasured})"
@@ -206,7 +206,7 @@ def _evaluate(source: Domain, usable: Mask, random_state: int) -> dict[str, Arra
     rows = _sample_rows(codes, rng)
     if len(np.unique(codes[rows])) < 2:
         return None
-    splits = [_split(codes[rows], groups[rows], rng) for _ in range(N_DRAWS)]
+    splits = [_split(codes[rows], groups[rows], rng) for _ in range(N_SPLITS)]
     if not all(len(test) for _, test in splits):
         return None
     scaled = {how: normalize(source, how).X[rows] for how in PREPARATIONS}
@@ -216,7 +216,7 @@ def _evaluate(source: Domain, usable: Mask, random_state: int) -> dict[str, Arra
 def _sample_rows(codes: AnyArray, rng: np.random.Generator) -> Indices:
     """Return random rows of random classes, at least two of each; class frequencies are kept."""
     some = rng.permutation(_repeated(codes[codes >= 0]))[:MAX_CLASSES]
-    rows = rng.permutation(np.flatnonzero(np.isin(codes, some)))[:MAX_ROWS]
+    rows = rng.permutation(np.flatnonzero(np.isin(codes, some)))[:MAX_SOURCE_ROWS]
     return np.asarray(rows[np.isin(codes[rows], _repeated(codes[rows]))])
 
 
@@ -226,25 +226,25 @@ def _repeated(codes: AnyArray) -> AnyArray:
     return classes[counts > 1]
 
 
-def _accuracies(X: AnyArray, codes: AnyArray, splits: list[Split]) -> Array:
+def _accuracies(X: AnyArray, codes: AnyArray, splits: list[tuple[Indices, Indices]]) -> Array:
     """Return the mean accuracy of 1-NN and logistic regression for each split."""
     from sklearn.exceptions import ConvergenceWarning  # slow to import
     from sklearn.linear_model import LogisticRegression
 
     D = squared_distances(X - X.mean(axis=0, dtype=np.float64))  # far from 0, digits are lost
-    found = []
+    accuracies = []
     for labelled, test in splits:
         nearest = labelled[D[np.ix_(test, labelled)].argmin(axis=1)]
         with warnings.catch_warnings():  # unscaled columns may not converge: a lower accuracy
             warnings.simplefilter("ignore", ConvergenceWarning)
             linear = LogisticRegression().fit(X[labelled], codes[labelled])
-        found.append([codes[nearest] == codes[test], linear.predict(X[test]) == codes[test]])
-    return np.array([np.mean(each) for each in found])
+        accuracies.append([codes[nearest] == codes[test], linear.predict(X[test]) == codes[test]])
+    return np.array([np.mean(pair) for pair in accuracies])
 
 
-def _split(codes: AnyArray, groups: AnyArray, rng: np.random.Generator) -> Split:
+def _split(codes: AnyArray, groups: AnyArray, rng: np.random.Generator) -> tuple[Indices, Indices]:
     """Return five labelled rows per class, at most half of it, and the test rows of other groups."""
     order = rng.permutation(len(codes))
     members = (order[codes[order] == code] for code in np.unique(codes))
-    labelled = np.concatenate([each[: min(SHOTS, len(each) // 2)] for each in members])
+    labelled = np.concatenate([rows[: min(N_SHOTS, len(rows) // 2)] for rows in members])
     return labelled, np.flatnonzero(~np.isin(groups, groups[labelled]))

@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import overload
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from l2t.domains.domain import Domain
 from l2t.domains.labels import unify_labels
 from l2t.domains.pair import DomainPair
 from l2t.exceptions import InvalidInputError
+from l2t.typing import Label
 from l2t.validation import instance_of, seed, whole_number
 
 
@@ -96,7 +97,7 @@ class PairSampler(PairSequence):
         ours, theirs = map(len, sides)
         names = set(map(spelling, self.source.classes))
         # The k source classes that are drawn exclude at most the k most frequent names in the target.
-        excluded = Counter(each for each in map(spelling, self.target.classes) if each in names)
+        excluded = Counter(name for name in map(spelling, self.target.classes) if name in names)
         sizes = [size for _, size in excluded.most_common()]
         most = max(k for k in range(ours + 1) if theirs - sum(sizes[:k]) >= k)
         shared, rule = len(sizes), "must differ"
@@ -125,15 +126,15 @@ class PairSampler(PairSequence):
 
 
 def some_rows(
-    rng: np.random.Generator, domain: Domain, names: Sequence[Any], most: int | None
+    rng: np.random.Generator, domain: Domain, names: Sequence[Label], most: int | None
 ) -> Domain:
     """Return at most `most` random rows of each named class, in their original order."""
     members = (np.flatnonzero(domain.codes == domain.classes.index(name)) for name in names)
-    rows = np.sort(np.concatenate([rng.permutation(each)[:most] for each in members]))
+    rows = np.sort(np.concatenate([rng.permutation(rows)[:most] for rows in members]))
     return domain.take(rows, name=f"{domain.name}[{', '.join(map(str, names))}]")
 
 
-def spelling(name: Any) -> str:
+def spelling(name: Label) -> str:
     """Return a class name for comparison: lower case, without blanks, underscores and a plural s.
 
     >>> spelling("Stop_sign") == spelling("stop signs"), spelling(3)
@@ -143,5 +144,5 @@ def spelling(name: Any) -> str:
     return plain[:-1] if plain.endswith("s") and len(plain) > 3 else plain
 
 
-def _draw_classes(rng: np.random.Generator, classes: Sequence[Any], k: int) -> list[Any]:
+def _draw_classes(rng: np.random.Generator, classes: Sequence[Label], k: int) -> list[Label]:
     return [classes[i] for i in np.sort(rng.permutation(len(classes))[:k])]

@@ -18,7 +18,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -43,8 +43,12 @@ from l2t.experiences.heartbeat import Heartbeat
 from l2t.experiences.store import ExperienceStore, Packed, pack
 from l2t.progress import progress_bar
 from l2t.statistics import KernelBank, pair_statistics
-from l2t.typing import Indices
+from l2t.typing import Indices, JsonObject
 from l2t.validation import whole_number
+
+if TYPE_CHECKING:
+    from distributed import Client
+    from sklearn.base import ClassifierMixin
 
 #: Errors of the machine: the run may succeed next time.
 TRANSIENT = (MemoryError, OSError)
@@ -81,9 +85,9 @@ class _Protocol:
     n_draws: int
     kernels: KernelBank
     n_neighbors: int
-    classifier: Any
+    classifier: ClassifierMixin | None
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         """Return the protocol as plain values."""
         lists = {"label_counts": [*self.label_counts], "kernels": [*astuple(self.kernels)]}
         name = "1-nn" if self.classifier is None else _text(self.classifier)
@@ -110,7 +114,7 @@ class _Task:
         return replace(self, algorithms=tuple(keys[key] for key in keys if key not in stored))
 
     @cached_property
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> JsonObject:
         """The protocol as plain values, marked if classes in common are not scored as such."""
         ignored = not self.shared and self.common_codes is not None
         return self.protocol.as_json() | ({"shared": False} if ignored else {})
@@ -148,16 +152,16 @@ class _Task:
         draws = common | {"label_counts": protocol.label_counts, "n_draws": protocol.n_draws}
         draws["groups"] = self.joined.target.group_codes
         Z = target.X if factors is None else target.X @ factors.W
-        found: dict[TrainedOn, Accuracies] = {"target": evaluate(Z, target.codes, **draws)}
+        accuracies: dict[TrainedOn, Accuracies] = {"target": evaluate(Z, target.codes, **draws)}
         if self.shared and (codes := self.common_codes) is not None:
             rows = codes >= 0
             X = source.X[rows]
             labelled = X if factors is None else X @ factors.source_W, codes[rows]
             tested = np.where(np.isin(target.codes, codes[rows]), target.codes, -1)
             no_draws: Any = {"label_counts": (0,), "n_draws": 1, "source": labelled}
-            found["source"] = evaluate(Z, tested, **common, **no_draws)
-            found["both"] = evaluate(Z, target.codes, source=labelled, **draws)
-        return found
+            accuracies["source"] = evaluate(Z, tested, **common, **no_draws)
+            accuracies["both"] = evaluate(Z, target.codes, source=labelled, **draws)
+        return accuracies
 
 
 def collect(  # noqa: PLR0913
@@ -171,9 +175,9 @@ def collect(  # noqa: PLR0913
     n_draws: int = 10,
     kernels: KernelBank | None = None,
     n_neighbors: int = 5,
-    classifier: Any = None,
+    classifier: ClassifierMixin | None = None,
     n_jobs: int = 1,
-    cluster: Any = None,
+    cluster: str | Client | None = None,
     retry_failed: bool = False,
     shared: bool = True,
     random_state: int = 0,
@@ -241,8 +245,8 @@ def collect(  # noqa: PLR0913
     executor, start = Executor(n_jobs, cluster), time.perf_counter()
     counts = {"done": 0, "failed": 0, "already_there": 0}
     lost: list[str] = []
-    each = 1 if one_per_pair else len(chosen)
-    total = len(pairs) * each if isinstance(pairs, Sequence) else None
+    runs_per_pair = 1 if one_per_pair else len(chosen)
+    total = len(pairs) * runs_per_pair if isinstance(pairs, Sequence) else None
     with (
         Heartbeat(store, total) as heartbeat,
         progress_bar(total, "collecting", shown=progress) as advance,
@@ -279,7 +283,7 @@ def _checked(label_counts: Sequence[int]) -> tuple[int, ...]:
     """Return numbers of labels as ints; an error if there are none, or one is below 1."""
     if not len(label_counts):
         raise InvalidInputError("label_counts must be one or more numbers of labels, got none")
-    return tuple(whole_number("label_counts", each, least=1) for each in label_counts)
+    return tuple(whole_number("label_counts", count, least=1) for count in label_counts)
 
 
 def check_test_rows(
@@ -313,7 +317,7 @@ def _draw_one(
     return (chosen[int(rng.integers(len(chosen)))],)
 
 
-def _text(classifier: Any) -> str:
+def _text(classifier: ClassifierMixin) -> str:
     """Return a classifier as text, with a digest of its parameters where scikit-learn abbreviates it."""
     text = repr(classifier)
     if "..." not in text or not hasattr(classifier, "get_params"):
@@ -345,17 +349,17 @@ def _baseline(task: _Task) -> dict[TrainedOn, Accuracies] | Exception:
 def _run(task: _Task, algorithm: Algorithm, before: dict[TrainedOn, Accuracies] | Exception) -> Run:
     """Return one run; an error becomes its reason, unless it is transient."""
     start = time.perf_counter()
-    found: dict[str, Any]
+    outcome: dict[str, Any]
     try:
         if isinstance(before, Exception):
             raise before
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", L2TWarning)  # fewer columns of W show in its shape
-            found = _measure(task, algorithm, before)
+            outcome = _measure(task, algorithm, before)
     except TRANSIENT:
         raise
     except Exception as error:
-        found = {"status": "failed", "reason": _reason(error)}
+        outcome = {"status": "failed", "reason": _reason(error)}
     return Run(
         pair=task.pair,
         algorithm=algorithm.name,
@@ -365,7 +369,7 @@ def _run(task: _Task, algorithm: Algorithm, before: dict[TrainedOn, Accuracies] 
         duration=time.perf_counter() - start,
         version=__version__,
         host=socket.gethostname(),
-        **found,
+        **outcome,
     )
 
 
@@ -375,9 +379,7 @@ def _reason(error: Exception) -> str:
     return " ".join(f"{kind}{error}".split()) or type(error).__name__
 
 
-def _measure(
-    task: _Task, algorithm: Algorithm, before: dict[TrainedOn, Accuracies]
-) -> dict[str, Any]:
+def _measure(task: _Task, algorithm: Algorithm, before: dict[TrainedOn, Accuracies]) -> JsonObject:
     """Fit the algorithm, compute the statistics, and score each label count."""
     factors = algorithm.fit(task.pair)
     statistics = pair_statistics(
@@ -389,10 +391,10 @@ def _measure(
     )
     scores: list[Score] = []
     for kind, after in task.accuracies(factors).items():
-        both = before[kind], after
-        columns = [each for of in both for each in (of.mean, of.standard_error)]
-        ratio = improvement_ratio(before[kind].mean, after.mean, after.n_test)
-        rows = np.column_stack([*columns, ratio]).tolist()
+        plain = before[kind]
+        ratio = improvement_ratio(plain.mean, after.mean, after.n_test)
+        columns = plain.mean, plain.standard_error, after.mean, after.standard_error, ratio
+        rows = np.column_stack(columns).tolist()
         for count, row in zip(after.label_counts, rows, strict=True):
             scores.append(replace(Score(count, *row), trained_on=kind))
     W = dense_factor(task.pair, factors.W)

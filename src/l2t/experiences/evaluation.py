@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,9 @@ from l2t.exceptions import InvalidInputError
 from l2t.numerics import squared_distances
 from l2t.typing import AnyArray, Array, Indices
 from l2t.validation import whole_number
+
+if TYPE_CHECKING:
+    from sklearn.base import ClassifierMixin
 
 #: The label counts of the paper.
 LABEL_COUNTS = (3, 15, 30, 45, 60, 75, 90, 105, 120)
@@ -101,7 +104,7 @@ def evaluate(
     *,
     label_counts: Sequence[int] = LABEL_COUNTS,
     n_draws: int = 10,
-    classifier: Any = None,
+    classifier: ClassifierMixin | None = None,
     groups: npt.ArrayLike | None = None,
     source: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
     random_state: int = 0,
@@ -237,7 +240,10 @@ def nearest_accuracy(D: Array, codes: Indices, chosen: Indices, test: Indices) -
 
 
 def _scoring(
-    Z: Array, codes: Indices, classifier: Any, source: tuple[Any, Any] | None
+    Z: Array,
+    codes: Indices,
+    classifier: ClassifierMixin | None,
+    source: tuple[npt.ArrayLike, npt.ArrayLike] | None,
 ) -> Callable[[Indices, Indices], float]:
     """Return a function from labelled and test rows to the accuracy; for 1-NN it reuses all distances."""
     n, D = len(Z), squared_distances(Z) if classifier is None else None

@@ -13,13 +13,13 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, CancelledError, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from threadpoolctl import threadpool_limits
 
@@ -27,7 +27,11 @@ from l2t.exceptions import L2TError, MissingExtraError
 from l2t.numerics import one_thread
 from l2t.validation import whole_number
 
-Task = TypeVar("Task")
+if TYPE_CHECKING:
+    from distributed import Client
+    from joblib.externals.loky import ProcessPoolExecutor
+
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 CONNECT_TIMEOUT = "10s"
@@ -35,7 +39,7 @@ CONNECT_TIMEOUT = "10s"
 MAX_LOST = 3
 
 
-def _raise_killed(_: Any) -> None:
+def _raise_killed(_: object) -> None:
     raise L2TError(f"the worker of a task was killed {MAX_LOST} times; is there enough memory?")
 
 
@@ -44,7 +48,7 @@ class Executor:
     """Local processes, or a Dask cluster given by the address of its scheduler or by a client."""
 
     n_jobs: int
-    cluster: Any = None
+    cluster: str | Client | None = None
 
     def __post_init__(self) -> None:
         if self.cluster is None and self.n_jobs != -1:
@@ -52,9 +56,9 @@ class Executor:
 
     def map(
         self,
-        function: Callable[[Task], Result],
-        tasks: Iterable[Task],
-        give_up: Callable[[Task], None] = _raise_killed,
+        function: Callable[[Item], Result],
+        tasks: Iterable[Item],
+        give_up: Callable[[Item], None] = _raise_killed,
     ) -> Iterator[Result]:
         """Yield results as they finish, in any order; `give_up` is called with a task that is given up."""
         from joblib import effective_n_jobs
@@ -67,28 +71,28 @@ class Executor:
         return _on_cluster(self.cluster, work, tasks)
 
 
-def _on_one_blas_thread(function: Callable[[Task], Result], task: Task) -> Result:
+def _on_one_blas_thread(function: Callable[[Item], Result], task: Item) -> Result:
     """Call the function with one BLAS thread, for reproducible results."""
     with threadpool_limits(limits=1):
         return function(task)
 
 
-def _on_one_thread(function: Callable[[Task], Result], task: Task) -> Result:
+def _on_one_thread(function: Callable[[Item], Result], task: Item) -> Result:
     """Call the function with one thread, as there is a worker for each core."""
     with one_thread():
         return function(task)
 
 
 def _in_processes(
-    n_jobs: int, work: Callable[[Task], Result], tasks: Iterable[Task], give_up: Callable[..., None]
+    n_jobs: int, work: Callable[[Item], Result], tasks: Iterable[Item], give_up: Callable[..., None]
 ) -> Iterator[Result]:
     """Yield the results of pools of one process each, so that the task of a killed process is known."""
     from joblib.externals.loky import ProcessPoolExecutor  # slow to import
 
     waiting = ((task, 0) for task in tasks)
-    running: dict[Any, tuple[Any, Task, int]] = {}
+    running: dict[Future[Result], tuple[ProcessPoolExecutor, Item, int]] = {}
 
-    def start(pool: Any, task: Task, lost: int) -> None:
+    def start(pool: ProcessPoolExecutor | None, task: Item, lost: int) -> None:
         parent = os.getpid()
         pool = pool or ProcessPoolExecutor(1, initializer=_exit_with_parent, initargs=(parent,))
         with _interrupts_blocked():  # inherited by the process that starts here
@@ -107,7 +111,7 @@ def _in_processes(
             for following in again:  # before the result is yielded, so that the process is not idle
                 start(None if broken else pool, *following)
             del running[future]
-            if pool not in {each for each, *_ in running.values()}:
+            if pool not in {busy for busy, *_ in running.values()}:
                 pool.shutdown(kill_workers=True)
             if not broken:
                 yield future.result()
@@ -143,7 +147,7 @@ def _interrupts_blocked() -> Iterator[None]:
 
 
 def _on_cluster(
-    cluster: Any, work: Callable[[Task], Result], tasks: Iterable[Task]
+    cluster: str | Client, work: Callable[[Item], Result], tasks: Iterable[Item]
 ) -> Iterator[Result]:
     """Yield the results of a Dask cluster; tasks of a lost worker are repeated by another.
 
@@ -154,7 +158,7 @@ def _on_cluster(
         from distributed.comm import CommClosedError
     except ImportError:
         raise MissingExtraError("a Dask cluster", "dask") from None
-    connected: Any = nullcontext(cluster)
+    connected: AbstractContextManager[Client] = nullcontext(cluster)
     if isinstance(cluster, str):
         try:
             connected = Client(cluster, timeout=CONNECT_TIMEOUT)
@@ -180,7 +184,7 @@ def _on_cluster(
 
 
 def _as_completed(
-    client: Any, work: Callable[[Task], Result], tasks: Iterable[Task]
+    client: Client, work: Callable[[Item], Result], tasks: Iterable[Item]
 ) -> Iterator[Result]:
     """Yield the results of a Dask client in any order, with two tasks per thread submitted at a time."""
     from distributed import as_completed
@@ -198,9 +202,9 @@ def _as_completed(
         futures.update(map(submit, islice(waiting, 1)))
 
 
-def _itself(work: Callable[[Task], Result]) -> Callable[[Task], Result]:
+def _itself(work: Callable[[Item], Result]) -> Callable[[Item], Result]:
     return work
 
 
-def _call(work: Callable[[Task], Result], task: Task) -> Result:
+def _call(work: Callable[[Item], Result], task: Item) -> Result:
     return work(task)

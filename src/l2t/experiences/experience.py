@@ -13,14 +13,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Any, Literal
-
-import numpy.typing as npt
+from typing import Literal
 
 from l2t.display import html_table
 from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError
 from l2t.statistics import PairStatistics
+from l2t.typing import AnyArray
 
 Status = Literal["done", "failed"]
 #: Whether this package measured the accuracies of a run, or a user reported them.
@@ -75,9 +74,9 @@ class _RunFields:
     """The fields that runs and experiences share; see `Run`."""
 
     algorithm: str
-    params: Mapping[str, Any]
+    params: Mapping[str, object]
     random_state: int
-    protocol: Mapping[str, Any]
+    protocol: Mapping[str, object]
     status: Status
     reason: str = ""
     statistics: PairStatistics | None = None
@@ -125,7 +124,7 @@ class Run(_RunFields):
     """
 
     pair: DomainPair
-    W: npt.NDArray[Any] | None = None
+    W: AnyArray | None = None
     scores: tuple[Score, ...] = ()
 
     def __post_init__(self) -> None:
@@ -173,17 +172,20 @@ class Experience(_RunFields):
 def run_key(
     pair: DomainPair,
     algorithm: str,
-    params: Mapping[str, Any],
+    params: Mapping[str, object],
     random_state: int,
-    protocol: Mapping[str, Any],
+    protocol: Mapping[str, object],
 ) -> str:
     """Return the sha256 of the domains' fingerprints, algorithm, parameters, seed and protocol of a run."""
-    content: dict[str, Any] = {"source": pair.source.fingerprint, "target": pair.target.fingerprint}
+    content: dict[str, object] = {
+        "source": pair.source.fingerprint,
+        "target": pair.target.fingerprint,
+    }
     content |= {"algorithm": algorithm, "params": dict(params), "random_state": random_state}
     return sha256(canonical_json(content | {"protocol": dict(protocol)}))
 
 
-def canonical_json(content: Any) -> str:
+def canonical_json(content: object) -> str:
     """Return JSON values as text, the same for equal content."""
     return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
 

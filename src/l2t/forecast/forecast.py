@@ -39,7 +39,7 @@ OWN_PAIRS = 20
 #: Degrees of freedom of the t distribution of ratios around an expectation.
 TAIL = 5.0
 #: Minimum standard deviation of a log ratio: a loss can exceed the room.
-FLOOR = 0.04
+MIN_SPREAD = 0.04
 #: Bounds of the share of room used: with little room, larger values are noise.
 BOUNDS = (-2.0, 1.5)
 
@@ -141,7 +141,7 @@ class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         by_shots = (self.harm, self.other_harm, self.error, self.spread, self.doubtful_spread)
-        if {len(each) for each in (*by_shots, *self.prior.values())} != {len(self.shots)}:
+        if {len(row) for row in (*by_shots, *self.prior.values())} != {len(self.shots)}:
             raise ValueError("lists must have one number for each of the shots")
 
     def check(self) -> None:
@@ -201,7 +201,7 @@ class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         e = self.expected_error(meta, shots)
         noise = np.sqrt(self.noise * e / (1.0 - e) / max(meta.n_test, 1))
         return Expectation(
-            room_of(e) * use, float(np.hypot(room_of(e) * spread, FLOOR)), float(noise)
+            room_of(e) * use, float(np.hypot(room_of(e) * spread, MIN_SPREAD)), float(noise)
         )
 
     def suggested(self, order: float, nearest: float, n_rows: int, shots: float) -> Expectation:

@@ -78,9 +78,9 @@ class Familiarity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def of(cls, meta: Array) -> Familiarity:
         """Estimate the distribution from meta-features (pairs, features)."""
         precision = np.linalg.pinv(np.cov(meta, rowvar=False))
-        found = cls(tuple(meta.mean(axis=0).tolist()), tuple(map(tuple, precision.tolist())), 1.0)
-        limit = float(np.quantile([found.distance(row) for row in meta], 0.99))
-        return cls(found.centre, found.precision, limit)
+        support = cls(tuple(meta.mean(axis=0).tolist()), tuple(map(tuple, precision.tolist())), 1.0)
+        limit = float(np.quantile([support.distance(row) for row in meta], 0.99))
+        return cls(support.centre, support.precision, limit)
 
     def distance(self, meta: Sequence[float] | Array) -> float:
         """Return the distance from the centre in units of `limit`: above 1 for an unfamiliar pair."""

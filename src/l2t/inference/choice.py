@@ -50,10 +50,10 @@ def choose(
         seen = rows.without
         meta = replace(meta, own_error=1.0 - seen.nearest, n_own=seen.n_rows)
     rehearsed = {name: rehearsal.log_ratio(name, shots)[0] for name in rehearsal.after}
-    found: dict[str, tuple[Expectation, Evidence | None]] = {}
+    weighed: dict[str, tuple[Expectation, Evidence | None]] = {}
     for name, W in factors.items():
         if name == NO_TRANSFER:
-            found[name] = Expectation(0.0, 0.0), None
+            weighed[name] = Expectation(0.0, 0.0), None
             continue
         if n_components is not None:
             factors[name] = W = _compressed(W, n_components)
@@ -61,8 +61,8 @@ def choose(
         log_ratio = rehearsed.get(name) if usable else None
         expected = forecast.expect(name, meta, log_ratio, shots, traits)
         evidence = rows.evidence(W, forecast)
-        found[name] = (expected.weighed(evidence.suggests) if evidence else expected), evidence
-    choice = max(found, key=lambda name: found[name][0].mean)  # of equals the first: identity
+        weighed[name] = (expected.weighed(evidence.suggests) if evidence else expected), evidence
+    choice = max(weighed, key=lambda name: weighed[name][0].mean)  # of equals the first: identity
     plain = 1.0 - forecast.expected_error(meta, shots)
     reach = forecast.reach(meta)
     cap = 1.0 / plain  # the ratio at an accuracy of 1
@@ -77,13 +77,13 @@ def choose(
             name == choice,
             algorithm=algorithms.get(name),
         )
-        for name, (expected, evidence) in found.items()
+        for name, (expected, evidence) in weighed.items()
     ]
     candidates += [
         Candidate(name, reason=reason, algorithm=algorithms.get(name))
         for name, reason in failed.items()
     ]
-    reason = _reason(choice, min(found[choice][0].ratio, cap), rehearsal, known)
+    reason = _reason(choice, min(weighed[choice][0].ratio, cap), rehearsal, known)
     if forecast.novelty(meta) > 1.0:
         reason += "; this pair is unlike all data that L2T was trained on, so the interval is wider"
     return Inference(

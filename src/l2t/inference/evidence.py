@@ -24,7 +24,7 @@ from l2t.numerics.graphs import TIE
 from l2t.typing import AnyArray, Array
 
 #: Maximum number of labelled rows, drawn at random: the cost is quadratic.
-MAX_ROWS = 500
+MAX_EVIDENCE_ROWS = 500
 
 
 class Agreement(NamedTuple):
@@ -67,8 +67,8 @@ class LabelledRows:
     """Labelled target rows X (n, m), their classes and groups; `without` is their agreement without W."""
 
     def __init__(self, X: AnyArray, codes: AnyArray, groups: AnyArray | None = None) -> None:
-        if len(X) > MAX_ROWS:
-            rows = np.sort(np.random.default_rng(0).permutation(len(X))[:MAX_ROWS])
+        if len(X) > MAX_EVIDENCE_ROWS:
+            rows = np.sort(np.random.default_rng(0).permutation(len(X))[:MAX_EVIDENCE_ROWS])
             X, codes = X[rows], codes[rows]
             groups = None if groups is None else groups[rows]
         self._X = X - X.mean(axis=0, dtype=np.float64) if len(X) else X

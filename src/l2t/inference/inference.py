@@ -309,7 +309,7 @@ def _rehearse_and_fit(
         factors = {NO_TRANSFER: identity} | given_factors(candidates, pair.n_features)
         return factors, {}, NO_REHEARSAL, {}
     algorithms = candidate_algorithms(candidates, task.random_state)
-    tried = {name: each for name, each in algorithms.items() if name != NO_TRANSFER}
+    tried = {name: algorithm for name, algorithm in algorithms.items() if name != NO_TRANSFER}
     report("rehearsing")
     rehearsal = rehearse(
         known,
@@ -326,7 +326,7 @@ def _rehearse_and_fit(
 
 def infer_paper(
     task: Task,
-    given: list[Domain],
+    user_domains: list[Domain],
     reflection: Reflection | None,
     plan: Plan,
     starts: Starts | None,
@@ -335,9 +335,9 @@ def infer_paper(
     """Search W as in the paper, and choose it if its predicted ratio is above 1.
 
     Known classes, such as those of past targets, are the memory that the search uses. The rows keep the order
-    of the user (`given`, the target first), because the paper's statistics pair them by position.
+    of the user (`user_domains`, the target first), because the paper's statistics pair them by position.
     """
-    domains = task.domains if is_wide(task.given.rows) and task.is_sampled else given
+    domains = task.domains if is_wide(task.given.rows) and task.is_sampled else user_domains
     in_span = starts is None and known is None and are_few_and_wide(domains)
     coordinates = Coordinates.of(task.with_domains(domains), in_span=in_span)
     target, *sources = coordinates.task.domains

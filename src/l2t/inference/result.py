@@ -179,8 +179,8 @@ class Inference:
     @property
     def W(self) -> AnyArray:
         """The latent factor matrix (m x u) of the choice."""
-        found: AnyArray = self._chosen.W
-        return found
+        W: AnyArray = self._chosen.W
+        return W
 
     @property
     def predicted(self) -> float:

@@ -6,6 +6,7 @@ from l2t.numerics.conjugate_gradient import (
     Manifold,
     Optimum,
     Sphere,
+    ValueAndGradient,
     gradient_error,
     minimize_on_manifold,
 )
@@ -32,7 +33,7 @@ from l2t.numerics.sparse_coding import SparseCodes, lasso_objective, sparse_code
 from l2t.numerics.threads import few_threads, in_threads, one_thread
 
 __all__ = ["GramSpan", "Grassmann", "JointSpan", "LRUCache", "Manifold", "Optimum", "SparseCodes"]
-__all__ += ["Sphere"]
+__all__ += ["Sphere", "ValueAndGradient"]
 __all__ += ["cosine_graph", "few_threads", "fingerprint", "gradient_error", "in_threads"]
 __all__ += ["jointly_centred"]
 __all__ += ["laplacian_product", "lasso_objective", "leading_eigenpairs", "leading_eigenpairs_of"]

@@ -19,7 +19,8 @@ import numpy as np
 
 from l2t.typing import Array
 
-Objective = Callable[[Array], tuple[float, Array]]
+#: A function that returns its value and its Euclidean gradient.
+ValueAndGradient = Callable[[Array], tuple[float, Array]]
 
 ARMIJO = 1e-4
 MAX_HALVINGS = 25
@@ -77,7 +78,7 @@ class Optimum:
 
 
 def minimize_on_manifold(
-    fun: Objective,
+    fun: ValueAndGradient,
     W: Array,
     manifold: Manifold,
     *,
@@ -103,16 +104,16 @@ def minimize_on_manifold(
             reason = "gradient"
             break
         first = step if step else 0.1 * float(np.linalg.norm(W)) / np.sqrt(_square(direction))
-        found, used = _line_search(fun, W, manifold, value, direction, slope, first)
+        accepted, used = _line_search(fun, W, manifold, value, direction, slope, first)
         evaluations += used
-        if found is None:
+        if accepted is None:
             if slope == -_square(gradient):
                 reason = "line-search"
                 break
             direction, slope, step = -gradient, -_square(gradient), 0.0
             continue
         previous, old_slope = gradient, slope
-        W, value, euclidean, taken = found
+        W, value, euclidean, taken = accepted
         gradient = manifold.project(W, euclidean)
         trace.append(value)
         if callback is not None:
@@ -149,7 +150,7 @@ def _next_direction(
 
 
 def _line_search(
-    fun: Objective,
+    fun: ValueAndGradient,
     W: Array,
     manifold: Manifold,
     value: float,
@@ -182,7 +183,7 @@ def _line_search(
     return best, MAX_HALVINGS
 
 
-def gradient_error(fun: Objective, W: Array, *, step: float = 1e-5) -> float:
+def gradient_error(fun: ValueAndGradient, W: Array, *, step: float = 1e-5) -> float:
     """Return ``||g - g_fd|| / ||g_fd||`` for ``fun(W) = (value, g)`` and the central differences g_fd at W.
 
     >>> round(gradient_error(lambda W: (float((W**2).sum()), 2 * W), np.ones((2, 2))), 8)

@@ -45,9 +45,9 @@ def leading_eigenpairs_of(product: Callable[[Array], Array], n: int, k: int) -> 
     `product` maps V, a vector or a matrix with n rows, to ``A V``.
     """
     if n > DENSE_SIZE and 8 * k < n:
-        found = _lanczos(product, n, k)
-        if found is not None:
-            return found
+        pairs = _lanczos(product, n, k)
+        if pairs is not None:
+            return pairs
     A = product(np.eye(n))
     return leading_eigenpairs(0.5 * (A + A.T), k)
 
@@ -145,7 +145,7 @@ def two_components(*sets: AnyArray, like: Array | None = None) -> list[Array]:
     >>> float(abs(left - right)[0, 0]), abs(float(left[0, 1]))
     (2.0, 0.0)
     """
-    rows = np.concatenate([np.asarray(each, dtype=np.float64) for each in sets])
+    rows = np.concatenate([np.asarray(part, dtype=np.float64) for part in sets])
     rows = rows - rows.mean(axis=0)
     flat = np.zeros((len(rows), 2))
     coordinates = leading_coordinates(rows, 2)
@@ -153,4 +153,4 @@ def two_components(*sets: AnyArray, like: Array | None = None) -> list[Array]:
     if like is not None:
         U, _, Vt = np.linalg.svd(flat.T @ like)
         flat = flat @ (U @ Vt)
-    return np.split(flat, np.cumsum([len(each) for each in sets])[:-1])
+    return np.split(flat, np.cumsum([len(part) for part in sets])[:-1])

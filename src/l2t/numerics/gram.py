@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from l2t.typing import Array
+from l2t.typing import Array, Matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,21 +27,21 @@ class GramSpan:
     ([(2, 3), (1, 3)], (5000, 3))
     """
 
-    rows: Any
+    rows: Matrix
     coordinates: list[Array]
     back: Array  # U / s
 
     @classmethod
-    def of(cls, parts: Sequence[Any]) -> GramSpan:
+    def of(cls, parts: Sequence[Matrix]) -> GramSpan:
         """Compute the span of arrays or sparse matrices with the same features."""
-        some = any(sparse.issparse(each) for each in parts)
+        some = any(sparse.issparse(part) for part in parts)
         rows = sparse.vstack(parts, "csr", np.float64) if some else np.concatenate(parts)
         rows = rows.astype(np.float64)
         G = rows @ rows.T
         values, U = np.linalg.eigh(G.toarray() if some else G)
         kept = values > len(values) * np.finfo(float).eps * values[-1]
         s, U = np.sqrt(values[kept]), U[:, kept]
-        ends = np.cumsum([each.shape[0] for each in parts])[:-1]
+        ends = np.cumsum([part.shape[0] for part in parts])[:-1]
         return cls(rows, np.split(U * s, ends), U / s)
 
     def lift(self, V: Array) -> Array:
@@ -61,7 +60,7 @@ class Lifted:
     ((5, 1), [[2.0]])
     """
 
-    rows: Any
+    rows: Matrix
     V: Array
 
     __array_ufunc__ = None  # so that numpy calls __rmatmul__
@@ -71,7 +70,7 @@ class Lifted:
         """The shape (m, u)."""
         return self.rows.shape[1], self.V.shape[1]
 
-    def __rmatmul__(self, X: Any) -> Array:
+    def __rmatmul__(self, X: Matrix) -> Array:
         products = X @ self.rows.T
         return np.asarray(products @ self.V)
 

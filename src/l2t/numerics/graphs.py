@@ -20,7 +20,7 @@ from l2t.typing import Array, Indices, Mask
 EXACT_ROWS = 2048
 #: Coordinates of the tree, and candidates per neighbour.
 COORDINATES = 16
-CANDIDATES = 4
+CANDIDATES_PER_NEIGHBOR = 4
 #: The relative error of the tree's distances (`eps`): an exact tree in 16 dimensions visits all rows.
 SLACK = 3.0
 BLOCK = 512
@@ -61,14 +61,16 @@ def _all_pairs(unit: Array, k: int) -> tuple[Indices, Indices, Array]:
 def _candidates(unit: Array, k: int) -> tuple[Indices, Indices, Array]:
     """Return rows, their neighbours and the cosines, from the candidates of a k-d tree."""
     small = unit if unit.shape[1] <= COORDINATES else leading_coordinates(unit, COORDINATES)
-    near = KDTree(small).query(small, k=min(CANDIDATES * k + 1, len(unit)), eps=SLACK)[1]
-    found = []
+    near = KDTree(small).query(small, k=min(CANDIDATES_PER_NEIGHBOR * k + 1, len(unit)), eps=SLACK)[
+        1
+    ]
+    blocks = []
     for at in range(0, len(unit), BLOCK):
         rows = np.arange(at, min(at + BLOCK, len(unit)))
         cosines = np.einsum("ij,ikj->ik", unit[rows], unit[near[rows]], optimize=True)
         cosines[near[rows] == rows[:, None]] = -np.inf
-        found.append(_nearest(rows, near[rows], cosines, k))
-    return tuple(np.concatenate(part) for part in zip(*found, strict=True))  # type: ignore[return-value]
+        blocks.append(_nearest(rows, near[rows], cosines, k))
+    return tuple(np.concatenate(part) for part in zip(*blocks, strict=True))  # type: ignore[return-value]
 
 
 def _nearest(

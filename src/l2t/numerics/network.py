@@ -18,7 +18,7 @@ from l2t.typing import AnyArray, Array, Indices
 N_HIDDEN = 256
 EPOCHS = 30
 BATCH = 128
-RATE = 2e-3
+LEARNING_RATE = 2e-3
 WEIGHT_DECAY = 1e-4
 DROPOUT = 0.3
 #: Parameter of the beta distribution of mixing weights.
@@ -116,7 +116,7 @@ class _Adam:
 
     def step(self, gradients: list[Floats]) -> None:
         self.t += 1
-        rate = np.float32(RATE * 0.5 * (1.0 + np.cos(np.pi * self.t / (self.n_steps + 1))))
+        rate = np.float32(LEARNING_RATE * 0.5 * (1.0 + np.cos(np.pi * self.t / (self.n_steps + 1))))
         first, second = (np.float32(1.0 - decay**self.t) for decay in MOMENTS)
         moments = zip(self.params, gradients, self.means, self.squares, strict=True)
         for (

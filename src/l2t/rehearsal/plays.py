@@ -17,7 +17,7 @@ from l2t.typing import AnyArray
 #: Maximum number of source rows of a play for base algorithms.
 MAX_SOURCE_ROWS = 300
 #: Classes with fewer rows are used in the target of a play only if there are no others.
-LEAST_ROWS = 12
+MIN_PLAYED_ROWS = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ def draw_plays(
         rng = np.random.default_rng(np.random.SeedSequence(random_state, spawn_key=(i,)))
         order = rng.permutation(known.n_classes)
         # Classes with too few rows for a test set come last, and so into the source.
-        order = order[np.argsort(sizes[order] < LEAST_ROWS, kind="stable")]
+        order = order[np.argsort(sizes[order] < MIN_PLAYED_ROWS, kind="stable")]
         rows = _some_rows(known, order[:playing], rows_per_class, rng)
         source = known.only(order[playing:])
         some = np.sort(rng.permutation(len(source))[:MAX_SOURCE_ROWS])

@@ -8,7 +8,7 @@ its columns.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
@@ -20,8 +20,11 @@ from l2t.numerics import mean_squared_distance
 from l2t.statistics.bank import KernelBank
 from l2t.statistics.discriminability import discriminability
 from l2t.statistics.variance import mmd, mmd_covariance, paired_rows
-from l2t.typing import Array
+from l2t.typing import Array, MatrixLike
 from l2t.validation import instance_of, one_of, seed, whole_number
+
+if TYPE_CHECKING:
+    pass
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +93,7 @@ class PairStatistics:
 
 def pair_statistics(
     pair: DomainPair,
-    W: Any,
+    W: MatrixLike,
     *,
     kernels: KernelBank | None = None,
     n_neighbors: int = 5,

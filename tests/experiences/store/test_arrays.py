@@ -96,7 +96,7 @@ def test_what_is_not_the_array_of_its_hash_is_damaged(row):
 
 def test_arrays_too_large_for_a_database_are_neither_kept_nor_unpacked(monkeypatch):
     large = row_of(np.zeros(300_000))
-    monkeypatch.setattr(rows, "LARGEST", 1000)
+    monkeypatch.setattr(rows, "MAX_BYTES", 1000)
     with pytest.raises(InvalidInputError, match="W must have at most 1000 bytes, got 2400000"):
         row_of(np.zeros(300_000))
     with pytest.raises(StoreCorruptError, match="does not match its hash"):

@@ -128,8 +128,20 @@ def read_domain(  # noqa: PLR0913
     ...     read_domain(path, label="species")
     Domain('cats', 2 rows x 2 features, 2 classes)
     """
-    given = (label, features, labeled, groups, id, ignore, keep, missing, impute)
-    options = ReadOptions(*given, decimal, thousands, encoding)
+    options = ReadOptions(
+        label=label,
+        features=features,
+        labeled=labeled,
+        groups=groups,
+        id=id,
+        ignore=ignore,
+        keep=keep,
+        missing=missing,
+        impute=impute,
+        decimal=decimal,
+        thousands=thousands,
+        encoding=encoding,
+    )
     tables = open_tables([as_path(path)], options, zero_based=zero_based, format=format, name=name)
     return _domains(tables)[0]
 
@@ -161,7 +173,7 @@ def read_tables(
     paths: Sequence[str | os.PathLike[str]],
     *,
     zero_based: bool | None = None,
-    each: Sequence[dict[str, Any]] | None = None,
+    per_file: Sequence[dict[str, Any]] | None = None,
     encoder: TableEncoder | None = None,
     **options: Any,
 ) -> list[Table]:
@@ -173,7 +185,7 @@ def read_tables(
         The files.
     zero_based : bool, optional
         As for `read_domain`, for all files.
-    each : sequence of dict, optional
+    per_file : sequence of dict, optional
         Further options for each file, such as the names of its columns.
     encoder : TableEncoder, optional
         With ``encode=True``, the encoder of a model; by default one is fitted to all files.
@@ -187,10 +199,10 @@ def read_tables(
         One table per file, in the order of `paths`.
     """
     files = [as_path(path) for path in paths]
-    if each is None:
+    if per_file is None:
         return open_tables(files, ReadOptions(**options), zero_based=zero_based, encoder=encoder)
-    per_file = [ReadOptions(**options, **more) for more in each]
-    return open_tables(files, per_file, zero_based=zero_based, encoder=encoder)
+    file_options = [ReadOptions(**options, **more) for more in per_file]
+    return open_tables(files, file_options, zero_based=zero_based, encoder=encoder)
 
 
 def _domains(tables: Iterable[Table]) -> list[Domain]:

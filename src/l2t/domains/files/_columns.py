@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import Any, TypeAlias
 
 from l2t.exceptions import FileFormatError, InvalidInputError, MissingColumnError
 from l2t.validation import one_of
@@ -19,6 +20,10 @@ _LISTS = ("id", "ignore", "keep", "missing", "missing_numbers")
 #: Options that name columns, and formats without column names.
 _NAMING = ("id", "ignore", "keep")
 _UNNAMED = ("npz", "mat", "svmlight")
+
+
+#: The arguments of `Domain` that a file gives, by name.
+DomainArguments: TypeAlias = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -51,17 +56,17 @@ class ReadOptions:
 
     def __post_init__(self) -> None:
         for name in ("features", *_LISTS):
-            given = getattr(self, name)
-            values = (given,) if isinstance(given, str | None) else tuple(given)
-            object.__setattr__(self, name, None if given is None else values)
+            value = getattr(self, name)
+            values = (value,) if isinstance(value, str | None) else tuple(value)
+            object.__setattr__(self, name, None if value is None else values)
         one_of("impute", self.impute, (None, "mean", "median", "drop"))
         if self.features == () or len(set(self.columns)) < len(self.columns):
             raise InvalidInputError(f"features must be distinct names, got {self.features!r:.80}")
         for name in ("label", "labeled", "groups", "features", *_LISTS):
-            given = getattr(self, name)
-            for each in given if isinstance(given, tuple) else (given,):
-                if not isinstance(each, str | None):
-                    raise InvalidInputError(f"{name} must be a name, got {each!r:.80}")
+            value = getattr(self, name)
+            for column in value if isinstance(value, tuple) else (value,):
+                if not isinstance(column, str | None):
+                    raise InvalidInputError(f"{name} must be a name, got {column!r:.80}")
         if any(len(mark) != 1 for mark in (self.decimal, self.thousands) if mark is not None):
             raise InvalidInputError(
                 "decimal and thousands must be one character each, "
@@ -98,9 +103,9 @@ class ReadOptions:
         refused += ["label", "features", "groups"] if set(formats) == {"svmlight"} else []
         refused += ["labeled"] if formats[-1] == "svmlight" else []  # a column of the target
         for name in refused:
-            if given := getattr(self, name):
+            if value := getattr(self, name):
                 rule = f"cannot be chosen in {formats[-1]} files, whose columns have no names"
-                raise InvalidInputError(f"{name} {rule}, got {given!r:.80}")
+                raise InvalidInputError(f"{name} {rule}, got {value!r:.80}")
 
 
 @dataclass(frozen=True)
@@ -168,9 +173,9 @@ def check_unique(table: Sequence[str]) -> None:
 
 def option(name: str, *values: str) -> str:
     """Return how to pass a parameter in Python and on the command line."""
-    given = repr(values[0]) if len(values) == 1 else repr(list(values))
+    shown = repr(values[0]) if len(values) == 1 else repr(list(values))
     typed = shlex.quote(",".join(values))
-    return f"{name}={given} (on the command line --{name} {typed})"
+    return f"{name}={shown} (on the command line --{name} {typed})"
 
 
 def missing_name(what: str, name: str, names: Sequence[str]) -> MissingColumnError:
@@ -183,7 +188,7 @@ def missing_name(what: str, name: str, names: Sequence[str]) -> MissingColumnErr
 
 def closest_name(name: str, names: Sequence[str]) -> str | None:
     """Return the most similar of `names`, or None if none is similar."""
-    folded = {each.casefold(): each for each in reversed(names)}
+    folded = {candidate.casefold(): candidate for candidate in reversed(names)}
     close = get_close_matches(name.casefold(), folded, n=1, cutoff=0.75)
     return folded[close[0]] if close else None
 

@@ -19,7 +19,7 @@ _TRUTH = {"1": True, "0": False, "1.0": True, "0.0": False, "true": True, "false
 
 
 def labels(
-    values: Iterable[Any], place: Place, missing: Iterable[str] = (), *, trim: bool = True
+    values: Iterable[object], place: Place, missing: Iterable[str] = (), *, trim: bool = True
 ) -> AnyArray:
     """Return labels as objects, dates as str; None where a label is missing or among `missing`.
 
@@ -28,23 +28,23 @@ def labels(
     """
     unlabeled = {label_key(text) for text in missing} | ({""} if trim else set())
     cells = [None if is_missing(value) else value for value in values]
-    found = np.full(len(cells), None)
+    cleaned = np.full(len(cells), None)
     for row, value in enumerate(cells):
         label = str(label_key(value)) if isinstance(value, datetime.date) else value
         if not isinstance(label, str | int | float | None):
             raise FileFormatError(f"{place(row)}: {value!r:.80} is not a label")
         label = label.strip() if trim and isinstance(label, str) else label
-        found[row] = None if label_key(label) in unlabeled else label
-    return found
+        cleaned[row] = None if label_key(label) in unlabeled else label
+    return cleaned
 
 
-def groups(values: Iterable[Any], place: Place, *, trim: bool = True) -> AnyArray:
+def groups(values: Iterable[object], place: Place, *, trim: bool = True) -> AnyArray:
     """Return groups as objects; none may be missing."""
-    found = labels(values, place, trim=trim)
-    for row, value in enumerate(found):
+    names = labels(values, place, trim=trim)
+    for row, value in enumerate(names):
         if value is None:
             raise FileFormatError(f"{place(row)}: a group is missing")
-    return found
+    return names
 
 
 def mask(values: Sequence[Any], place: Place) -> AnyArray:

@@ -67,8 +67,8 @@ def _write_mat(path: str) -> None:
     from scipy.io import loadmat
 
     with Path(path).open("rb") as file:
-        found = loadmat(file)
-    arrays = {name: _plain(value) for name, value in found.items() if not name.startswith("__")}
+        variables = loadmat(file)
+    arrays = {name: _plain(value) for name, value in variables.items() if not name.startswith("__")}
     with zipfile.ZipFile(sys.stdout.buffer, "w") as archive:
         for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:

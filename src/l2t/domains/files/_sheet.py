@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Number
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from l2t.domains.files._columns import (
     MISSING,
     NUMBER,
     Columns,
+    DomainArguments,
     ReadOptions,
     format_names,
     option,
@@ -23,6 +24,9 @@ from l2t.domains.files._columns import (
 from l2t.domains.files._labels import groups, labels, mask
 from l2t.exceptions import FileFormatError
 from l2t.typing import AnyArray
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Names of columns that hold ids if their values are distinct whole numbers.
 ID_NAME = re.compile(r"(?i:(?:.*[ _.-])?(?:id|uuid)|index)|.*[a-z](?:ID|Id)")
@@ -50,7 +54,7 @@ class Cells:
     thousands: str | None = None
 
     @classmethod
-    def of(cls, column: Any, options: ReadOptions) -> Cells:
+    def of(cls, column: pd.Series, options: ReadOptions) -> Cells:
         """Read a column of a DataFrame."""
         import pandas as pd
 
@@ -60,8 +64,8 @@ class Cells:
         text = ["" if cell is None else str(cell).strip() for cell in cells]
         missing = np.isin(np.array(text, dtype=object), list(options.missing_texts))
         plain = [_plain(cell, options) for cell in cells]
-        found = pd.to_numeric(pd.Series(plain, dtype=object).mask(missing), errors="coerce")
-        numbers = found.to_numpy(np.float64)
+        parsed = pd.to_numeric(pd.Series(plain, dtype=object).mask(missing), errors="coerce")
+        numbers = parsed.to_numpy(np.float64)
         if rounds_numbers():
             numbers = np.array(list(map(_exact, plain, numbers)), dtype=np.float64)
         return cls(str(column.name), lambda: numbers, text, missing, options.thousands)
@@ -151,14 +155,14 @@ def rounds_numbers() -> bool:
     return (int(major), int(minor)) < (3, 1)
 
 
-def _exact(cell: Any, number: float) -> float:
+def _exact(cell: Number | str, number: float) -> float:
     """Return a cell that pandas read as `number`, NaN if it is none, as the nearest float64."""
     if np.isnan(number) or isinstance(cell, Number):
         return number
     return float(cell.replace(" ", ""))  # pandas allows "1e 5"
 
 
-def _numbers(column: Any, options: ReadOptions) -> AnyArray:
+def _numbers(column: pd.Series, options: ReadOptions) -> AnyArray:
     """Return a numeric column as float64; NaN where a cell is missing."""
     numbers = column.to_numpy(np.float64, na_value=np.nan, copy=True)
     if options.missing:
@@ -194,7 +198,7 @@ class Sheet:
     have no names.
     """
 
-    frame: Any
+    frame: pd.DataFrame
     columns: Columns
     options: ReadOptions
     line: Callable[[int], str]
@@ -210,20 +214,20 @@ class Sheet:
     @cached_property
     def passed_through(self) -> dict[str, str]:
         """The columns without a role that are not features: from the name to "id" or "text"."""
-        found: dict[str, str] = {}
+        kinds: dict[str, str] = {}
         named = (*self.options.columns, *self.options.keep)
         for name in (name for name in self.columns.features if name not in named):
             cells, role = self.cells[name], _ROLE_NAMES.get(name.casefold())
             if cells.is_id(first=name == self.frame.columns[0] and len(self.cells) > 1):
-                found[name] = "id"
+                kinds[name] = "id"
             elif cells.is_text:
-                found[name] = "text"
+                kinds[name] = "text"
             elif role is not None and not self._is_feature_despite_name(name):
                 raise FileFormatError(
                     f"column {name!r} must have a role: pass {option(role, name)}, "
                     f"{option('keep', name)} if it is a feature, or {option('ignore', name)}"
                 )
-        return found
+        return kinds
 
     def check_not_empty(self) -> None:
         """Reject a table without rows."""
@@ -238,7 +242,7 @@ class Sheet:
                 f"these are the labels, pass {option('label', name)}, else {option('ignore', name)}"
             )
 
-    def parts(self, features: Sequence[str], text: Collection[str] = ()) -> dict[str, Any]:
+    def parts(self, features: Sequence[str], text: Collection[str] = ()) -> DomainArguments:
         """Return the arguments of `Domain`; NaN where a cell must be imputed.
 
         If any feature is `text`, X is a DataFrame in which a missing text is None.
@@ -256,7 +260,7 @@ class Sheet:
 
             texts = {name: self._texts(name) for name in features if name in text}
             X = pd.DataFrame(X, columns=numbers).assign(**texts)[list(features)]
-        parts: dict[str, Any] = {"X": X}
+        parts: DomainArguments = {"X": X}
         columns = self.columns
         if columns.labeled is not None:
             parts["labeled"] = mask(*self._column(columns.labeled))
@@ -311,8 +315,8 @@ class Sheet:
             "imputed": imputed,
             "filled": imputed and (self.options.fill is not None or self.options.encode),
         }
-        found = {name: self.cells[name].problem(**how) for name in features}
-        bad = {name: problem for name, problem in found.items() if problem is not None}
+        problems = {name: self.cells[name].problem(**how) for name in features}
+        bad = {name: problem for name, problem in problems.items() if problem is not None}
         if not bad:
             return
         first = list(bad.items())[:_PLACES]
@@ -324,10 +328,10 @@ class Sheet:
         advice = [] if self.options.columns else [f"leave out columns: {option('ignore', *bad)}"]
         fillable = self.options.fill is not None
         if not imputed and any(
-            each.missing.any() and (fillable or not each.missing.all()) for each in cells
+            column.missing.any() and (fillable or not column.missing.all()) for column in cells
         ):
             advice.insert(0, f"fill missing cells: {option('impute', 'median')}")
-        if wrong := next((each for each in cells if each.first_wrong), None):
+        if wrong := next((column for column in cells if column.first_wrong), None):
             text = wrong.first_wrong
             if text.isprintable():  # a command line cannot have a NUL character
                 advice.insert(0, f"if {text!r:.80} means missing, pass {option('missing', text)}")

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from l2t.domains.files._columns import (
     MISSING,
@@ -33,6 +33,11 @@ from l2t.domains.files.formats import check_table, load_in_child, memory_for, re
 from l2t.domains.labels import is_missing
 from l2t.exceptions import FileFormatError
 from l2t.validation import check_memory
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+    from pyarrow.parquet import FileMetaData
 
 _CHARACTER = 4  # bytes of memory per byte of a text: twice in pyarrow, in pandas, and as an object
 _BATCH = 2**16  # rows of which texts are measured at a time
@@ -68,9 +73,9 @@ class _CsvText:
         with suppress(FileFormatError):  # raised again when the file is read
             records.extend(cells for _, cells in islice(self.records(), _SAMPLE))
         first = len(records[0]) if records else 0
-        found = [bool(NUMBER.fullmatch(cell.strip())) for cells in records for cell in cells]
+        is_number = [bool(NUMBER.fullmatch(cell.strip())) for cells in records for cell in cells]
         equal = first > 1 and all(len(cells) == first for cells in records)
-        return equal, first > 1, sum(found) / max(len(found), 1), first
+        return equal, first > 1, sum(is_number) / max(len(is_number), 1), first
 
     def lines(self, width: int, start: int = 0, stop: int | None = None) -> list[int]:
         """Return the line numbers of some records; reject one that does not have `width` cells."""
@@ -123,7 +128,7 @@ def _read(text: _CsvText, options: ReadOptions) -> Sheet:
 
 def _parsed(
     text: _CsvText, table: list[str], columns: Columns, options: ReadOptions, *, header: bool
-) -> Any:
+) -> pd.DataFrame:
     """Return the DataFrame; labels, ids and cells that are not numbers stay text.
 
     So do numbers with a thousands mark, which pandas would drop anywhere in a cell: `Cells` checks its place.
@@ -190,19 +195,19 @@ def read_parquet(path: Path, options: ReadOptions) -> Sheet:
     return Sheet(frame, Columns.of(list(frame), options, index=index), options, "row {}".format)
 
 
-def as_frame(table: Any, **options: Any) -> Any:
+def as_frame(table: pa.Table, **options: Any) -> pd.DataFrame:
     """Return a table of pyarrow as a frame; floats are numpy columns without a mask."""
     import pandas as pd
     import pyarrow as pa
 
     whole = [f"{kind}{bits}" for kind in ("Int", "UInt") for bits in (8, 16, 32, 64)]
-    types = {pa.type_for_alias(each.lower()): pd.array([], each).dtype for each in whole}
+    types = {pa.type_for_alias(name.lower()): pd.array([], name).dtype for name in whole}
     types |= {pa.bool_(): pd.BooleanDtype(), pa.null(): pd.Int64Dtype()}
     types |= dict.fromkeys((pa.string(), pa.large_string()), pd.StringDtype())
     return table.to_pandas(types_mapper=types.get, split_blocks=True, **options)
 
 
-def _check_texts(path: Path, handle: BinaryIO, declared: Any) -> None:
+def _check_texts(path: Path, handle: BinaryIO, declared: FileMetaData) -> None:
     """Reject a parquet file whose texts take too much memory: any number of cells may refer to one text."""
     from pyarrow.parquet import ParquetFile
 
@@ -235,7 +240,7 @@ def _check_texts(path: Path, handle: BinaryIO, declared: Any) -> None:
         check(min(max(memory_for(path) // (_CHARACTER * max(longest, 1)), 1), _BATCH), [])
 
 
-def _text_size(array: Any) -> int:
+def _text_size(array: pa.Array) -> int:
     """Return the bytes of the texts in an array of pyarrow, counting each as often as it is referred to."""
     import pyarrow as pa
     import pyarrow.compute as pc

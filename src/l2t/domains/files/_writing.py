@@ -6,7 +6,7 @@ import csv
 import re
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,10 @@ from l2t.domains.files.formats import require
 from l2t.domains.labels import is_missing
 from l2t.exceptions import InvalidInputError
 from l2t.typing import AnyArray
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pandas as pd
 
 #: The table formats that can be written, and all formats that can be.
 TABLES = ("csv", "parquet")
@@ -33,7 +37,7 @@ def write(domain: Domain, handle: IO[bytes], label: str, format: str) -> None:
         )
 
 
-def write_frame(frame: Any, handle: IO[bytes], format: str) -> None:
+def write_frame(frame: pd.DataFrame, handle: IO[bytes], format: str) -> None:
     """Write the columns of a frame; csv text is quoted, because a carriage return would end its line."""
     if format == "parquet":
         require("pyarrow", "parquet")
@@ -51,7 +55,9 @@ def write_frame(frame: Any, handle: IO[bytes], format: str) -> None:
     frame.to_csv(handle, index=False, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
 
 
-def frame_of(domain: Domain, label: str, dtype: Any = None, *, features: bool = True) -> Any:
+def frame_of(
+    domain: Domain, label: str, dtype: npt.DTypeLike | None = None, *, features: bool = True
+) -> pd.DataFrame:
     """Return a domain as a DataFrame: the features, the label, then labeled and groups if it has them."""
     import pandas as pd
 
@@ -86,20 +92,20 @@ def feature_columns(domain: Domain, label: str) -> list[str]:
     """
     if not isinstance(label, str) or not label or label != label.strip():
         raise InvalidInputError(f"label must be a name for a column, got {label!r}")
-    given = domain.feature_names or ()
-    usable = all(name and name == name.strip() and name not in _RESERVED for name in given)
-    if not given or not usable or len(set(given)) < len(given):
-        given = tuple(f"x{column}" for column in range(domain.n_features))
-    if label in (*_RESERVED, *given) or re.fullmatch("x[0-9]+", label):
+    columns = domain.feature_names or ()
+    usable = all(name and name == name.strip() and name not in _RESERVED for name in columns)
+    if not columns or not usable or len(set(columns)) < len(columns):
+        columns = tuple(f"x{column}" for column in range(domain.n_features))
+    if label in (*_RESERVED, *columns) or re.fullmatch("x[0-9]+", label):
         raise InvalidInputError(f"label must not be the name of another column, got {label!r}")
-    return list(given)
+    return list(columns)
 
 
 def _write_npz(domain: Domain, handle: IO[bytes], label: str) -> None:
     """Write X, and if the domain has them y with classes, labeled, groups and feature_names."""
     if label not in ("label", "y"):
         raise InvalidInputError(f"label is always y in npz files, got {label!r}")
-    arrays: dict[str, Any] = {"X": domain.X}
+    arrays: dict[str, AnyArray] = {"X": domain.X}
     if domain.y is not None:
         arrays["y"] = domain.codes.astype(np.int32)
         arrays["classes"] = _storable(domain.classes, "labels")
@@ -112,7 +118,7 @@ def _write_npz(domain: Domain, handle: IO[bytes], label: str) -> None:
     np.savez_compressed(handle, allow_pickle=False, **arrays)
 
 
-def _plain(values: Iterable[Any], what: str, *, optional: bool = False) -> list[Any]:
+def _plain(values: Iterable[object], what: str, *, optional: bool = False) -> list[Any]:
     """Return labels or groups as str, int, float or bool, all of one type; None if missing."""
     items = [value.item() if isinstance(value, np.generic) else value for value in values]
     items = [None if is_missing(value) else value for value in items]
@@ -125,7 +131,7 @@ def _plain(values: Iterable[Any], what: str, *, optional: bool = False) -> list[
     return items
 
 
-def _storable(values: Iterable[Any], what: str) -> AnyArray:
+def _storable(values: Iterable[object], what: str) -> AnyArray:
     """Return labels or groups, none missing, as an array without Python objects."""
     items = _plain(values, what)
     if any(isinstance(item, str) and item.endswith("\0") for item in items):

@@ -6,18 +6,18 @@ import io
 import zipfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
 
 from l2t.domains.files import _labels
-from l2t.domains.files._columns import ReadOptions, missing_name
+from l2t.domains.files._columns import DomainArguments, ReadOptions, missing_name
 from l2t.domains.files.disk import reading
 from l2t.domains.files.formats import load_in_child, unpacked
 from l2t.domains.labels import label_key
 from l2t.exceptions import FileFormatError
-from l2t.typing import AnyArray
+from l2t.typing import AnyArray, Matrix
 from l2t.validation import check_memory, free_memory
 
 #: svmlight: bytes of the dense X that are always accepted, and the most per byte of the file.
@@ -25,16 +25,18 @@ _SMALL, _SPARSEST = 2**26, 10_000
 #: Arrays of `scipy.sparse.save_npz`.
 _SPARSE = frozenset(("data", "shape", "format"))
 _EXACT = 2**53  # float64 represents all whole numbers up to this one
+#: An opened npz archive; numpy has no usable types for its attributes.
+Archive: TypeAlias = Any
 _HDF5 = (b"\x89HDF\r\n\x1a\n", b"MATLAB 7.3 MAT-file")
 
 
-def read_npz(path: Path, options: ReadOptions) -> dict[str, Any]:
+def read_npz(path: Path, options: ReadOptions) -> DomainArguments:
     """Read the arrays of an archive; if it has `classes`, y holds indices into them."""
     with path.open("rb") as handle:
         return _parts(archive(handle), options)
 
 
-def read_mat(path: Path, options: ReadOptions) -> dict[str, Any]:
+def read_mat(path: Path, options: ReadOptions) -> DomainArguments:
     """Read the variables of a MATLAB file in a subprocess, which scipy may crash on a damaged file."""
     with path.open("rb") as handle:
         if handle.read(32).startswith(_HDF5):
@@ -48,7 +50,7 @@ def read_mat(path: Path, options: ReadOptions) -> dict[str, Any]:
 
 def read_svmlight(
     files: Sequence[tuple[Path, Iterable[str]]], zero_based: bool | None
-) -> list[dict[str, Any]]:
+) -> list[DomainArguments]:
     """Read files with the same features; their number and first index are chosen for all files together.
 
     Each file comes with the texts of a missing label.
@@ -109,41 +111,41 @@ def _check_size(shape: tuple[int, ...], size: int) -> None:
         raise FileFormatError(wrong)
 
 
-def archive(file: IO[bytes]) -> Any:
+def archive(file: IO[bytes]) -> Archive:
     """Open an npz archive and check its directory, because numpy does not notice a missing entry."""
     if not zipfile.is_zipfile(file):  # numpy would load it as a pickle
         raise FileFormatError("is not a complete zip archive")
     file.seek(0)
-    found = np.load(file, allow_pickle=False)
-    for member in found.zip.filelist:  # opening a member checks its name against the directory
-        found.zip.open(member).close()
-    file.seek(-12 - len(found.zip.comment), io.SEEK_END)  # the number of members
-    if int.from_bytes(file.read(2), "little") not in (len(found.files), 0xFFFF):
+    content = np.load(file, allow_pickle=False)
+    for member in content.zip.filelist:  # opening a member checks its name against the directory
+        content.zip.open(member).close()
+    file.seek(-12 - len(content.zip.comment), io.SEEK_END)  # the number of members
+    if int.from_bytes(file.read(2), "little") not in (len(content.files), 0xFFFF):
         raise FileFormatError("is damaged: its directory lacks an array")
-    return found
+    return content
 
 
-def _parts(found: Any, options: ReadOptions, *, matlab: bool = False) -> dict[str, Any]:
+def _parts(content: Archive, options: ReadOptions, *, matlab: bool = False) -> DomainArguments:
     """Return the arguments of `Domain`."""
-    features = _chosen(found, next(iter(options.columns), None), "X", "fts")
-    if features is None and _SPARSE.issubset(found.files) and not matlab:
-        parts: dict[str, Any] = {"X": _sparse_matrix(found)}
+    features = _chosen(content, next(iter(options.columns), None), "X", "fts")
+    if features is None and _SPARSE.issubset(content.files) and not matlab:
+        parts: DomainArguments = {"X": _sparse_matrix(content)}
     elif features is None:
-        raise missing_name("array", "X", found.files)
+        raise missing_name("array", "X", content.files)
     else:
-        parts = {"X": _array(found, features)}
-    label = None if options.optional and options.label not in found.files else options.label
+        parts = {"X": _array(content, features)}
+    label = None if options.optional and options.label not in content.files else options.label
     for role, name in (
-        ("y", _chosen(found, label, "y", "labels", "label")),
-        ("labeled", _chosen(found, options.labeled, "labeled")),
-        ("groups", _chosen(found, options.groups, "groups")),
+        ("y", _chosen(content, label, "y", "labels", "label")),
+        ("labeled", _chosen(content, options.labeled, "labeled")),
+        ("groups", _chosen(content, options.groups, "groups")),
     ):
         if name is None:
             continue
-        values, place = _array(found, name), f"array {name!r}, row {{}}".format
-        indices = name == "y" and "classes" in found.files and not matlab
+        values, place = _array(content, name), f"array {name!r}, row {{}}".format
+        indices = name == "y" and "classes" in content.files and not matlab
         if indices:
-            values = _decoded(values, _array(found, "classes"))
+            values = _decoded(values, _array(content, "classes"))
         if sum(side != 1 for side in values.shape) > 1:
             raise FileFormatError(f"array {name!r} must be a vector, got shape {values.shape}")
         values = values.ravel().astype(str) if values.dtype.kind in "SM" else values.ravel()
@@ -154,48 +156,48 @@ def _parts(found: Any, options: ReadOptions, *, matlab: bool = False) -> dict[st
             parts[role] = _labels.groups(cells, place, trim=matlab)
         else:  # a class may have a blank name; a blank label in a plain array is missing
             parts[role] = _labels.labels(cells, place, options.missing, trim=not indices)
-    if (names := _feature_names(found, matlab=matlab)) is not None:
+    if (names := _feature_names(content, matlab=matlab)) is not None:
         parts["feature_names"] = names
     return parts
 
 
-def _feature_names(found: Any, *, matlab: bool) -> list[str] | None:
+def _feature_names(content: Archive, *, matlab: bool) -> list[str] | None:
     """Return the texts of the array `feature_names`; None if the file has no such array of texts."""
-    if "feature_names" not in found.files:
+    if "feature_names" not in content.files:
         return None
-    array = _array(found, "feature_names")
+    array = _array(content, "feature_names")
     if array.dtype.kind not in "US":
         return None
     names = array.ravel().astype(str).tolist()
     return [name.strip() for name in names] if matlab else names  # MATLAB pads texts with blanks
 
 
-def _sparse_matrix(found: Any) -> Any:
+def _sparse_matrix(content: Archive) -> Matrix:
     """Return the matrix of a file that `scipy.sparse.save_npz` wrote; `Domain` checks its indices."""
-    shape = tuple(_array(found, "shape").ravel().tolist())
-    _check_size(shape, found.zip.fp.seek(0, io.SEEK_END))
-    for name in found.files:
-        _array(found, name)  # a damaged array, or one that does not fit into memory, is named
-    found.zip.fp.seek(0)
-    matrix = sparse.load_npz(found.zip.fp)
+    shape = tuple(_array(content, "shape").ravel().tolist())
+    _check_size(shape, content.zip.fp.seek(0, io.SEEK_END))
+    for name in content.files:
+        _array(content, name)  # a damaged array, or one that does not fit into memory, is named
+    content.zip.fp.seek(0)
+    matrix = sparse.load_npz(content.zip.fp)
     if matrix.ndim != 2:
         raise FileFormatError(f"X must be 2-D, got a sparse array of shape {shape}")
     return matrix
 
 
-def _chosen(found: Any, name: str | None, *defaults: str) -> str | None:
+def _chosen(content: Archive, name: str | None, *defaults: str) -> str | None:
     """Return `name`, or the first of `defaults` that the file has."""
     if name is None:
-        return next((default for default in defaults if default in found.files), None)
-    if name not in found.files:
-        raise missing_name("array", name, found.files)
+        return next((default for default in defaults if default in content.files), None)
+    if name not in content.files:
+        raise missing_name("array", name, content.files)
     return name
 
 
-def _array(found: Any, name: str) -> AnyArray:
-    check_memory(f"array {name!r:.80}", found.zip.getinfo(f"{name}.npy").file_size)
+def _array(content: Archive, name: str) -> AnyArray:
+    check_memory(f"array {name!r:.80}", content.zip.getinfo(f"{name}.npy").file_size)
     try:
-        array = found[name]
+        array = content[name]
     except MemoryError:
         raise
     except Exception as error:  # zipfile and numpy raise many on a damaged archive

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import unquote
 
 import numpy as np
@@ -24,6 +24,12 @@ from l2t.domains.files.disk import check_replaceable, naming, reason, replacing,
 from l2t.domains.files.formats import require
 from l2t.exceptions import FileFormatError, MissingExtraError
 from l2t.validation import check_memory
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+    from fsspec import AbstractFileSystem
+    from pyarrow.parquet import ParquetFile
 
 #: Endings of the names of files.
 ENDINGS = (".parquet", ".pq", ".parq")
@@ -75,8 +81,8 @@ class ParquetFiles:
         As in Spark, Dask and pyarrow, names that begin with a dot or an underscore do not count.
         """
         require("pyarrow", "parquet")
-        given = os.fspath(path)
-        root = given.rstrip("/") if is_remote(given) else str(Path(given).absolute())
+        address = os.fspath(path)
+        root = address.rstrip("/") if is_remote(address) else str(Path(address).absolute())
         names = _all_files(root)
         if names == [""]:
             return cls(root, ("",))
@@ -131,7 +137,7 @@ def footer_digest(path: str) -> str:
         return hashlib.sha256(handle.read(size)).hexdigest()
 
 
-def with_keys(chunk: Any, keys: Mapping[str, Any]) -> Any:
+def with_keys(chunk: pa.Table, keys: Mapping[str, int | str | None]) -> pa.Table:
     """Return a chunk with the columns in the names of the folders of its file, unless it has them."""
     import pyarrow as pa
 
@@ -141,18 +147,20 @@ def with_keys(chunk: Any, keys: Mapping[str, Any]) -> Any:
     return chunk.replace_schema_metadata(None)
 
 
-def frame_of_chunk(chunk: Any, names: Sequence[str], keys: Mapping[str, Any]) -> Any:
+def frame_of_chunk(
+    chunk: pa.Table, names: Sequence[str], keys: Mapping[str, int | str | None]
+) -> pd.DataFrame:
     """Return columns of a chunk, or of the names of the folders of its file, as a frame."""
     return as_frame(with_keys(chunk, keys).select(names))
 
 
-def content_hashes(chunk: Any, left_out: Collection[str | None], random_state: int) -> Hashes:
+def content_hashes(chunk: pa.Table, left_out: Collection[str | None], random_state: int) -> Hashes:
     """Return a seeded hash of the content of each row, without some columns and lists."""
     import pyarrow as pa
     from pandas.util import hash_pandas_object
 
-    fields = (each for each in chunk.schema if not pa.types.is_nested(each.type))
-    names = sorted(each.name for each in fields if each.name not in left_out)
+    fields = (field for field in chunk.schema if not pa.types.is_nested(field.type))
+    names = sorted(field.name for field in fields if field.name not in left_out)
     hashes = hash_pandas_object(as_frame(chunk.select(names)), index=False).to_numpy(np.uint64)
     mask, factor = np.random.default_rng(random_state).integers(2**64, size=2, dtype=np.uint64)
     return np.asarray((hashes ^ mask) * (factor | np.uint64(1)))
@@ -166,7 +174,7 @@ def check_has(names: Iterable[str], own: Sequence[str]) -> None:
 
 
 @contextmanager
-def open_parquet(path: str) -> Iterator[Any]:
+def open_parquet(path: str) -> Iterator[ParquetFile]:
     """Open a file of a data set as a `pyarrow.parquet.ParquetFile`."""
     from pyarrow.parquet import ParquetFile
 
@@ -180,7 +188,7 @@ def open_parquet(path: str) -> Iterator[Any]:
             yield file
 
 
-def chunk_rows(file: Any) -> int:
+def chunk_rows(file: ParquetFile) -> int:
     """Return the number of rows of a chunk of an open file: whole blocks, of about 64 MiB as float64."""
     values = file.metadata.num_columns
     groups = [file.metadata.row_group(at) for at in range(file.metadata.num_row_groups)]
@@ -190,7 +198,7 @@ def chunk_rows(file: Any) -> int:
     return BLOCK * int(min(max(n_blocks, 1), CHUNK_BLOCKS))
 
 
-def dictionary_columns(file: Any) -> list[str]:
+def dictionary_columns(file: ParquetFile) -> list[str]:
     """Return the columns of an open file for which a dictionary of their values saves space, as far as known.
 
     To try it on numbers that are all different takes most of the time of writing them.
@@ -208,11 +216,11 @@ def dictionary_columns(file: Any) -> list[str]:
     return chosen
 
 
-def chunks(file: Any, path: str) -> Iterator[Any]:
+def chunks(file: ParquetFile, path: str) -> Iterator[pa.Table]:
     """Yield the rows of an open file as tables of `chunk_rows` rows, whatever its row groups are."""
     import pyarrow as pa
 
-    size, held, n_held, n_read = chunk_rows(file), list[Any](), 0, 0
+    size, held, n_held, n_read = chunk_rows(file), list[pa.Table](), 0, 0
     with naming(path):  # around the yield, too: what a consumer raises is not thrown in here
         for at in range(file.num_row_groups):
             check_memory("a row group", file.metadata.row_group(at).total_byte_size)
@@ -276,8 +284,8 @@ def _all_files(root: str) -> list[str]:
         system.invalidate_cache()
         if system.isfile(place):
             return [""]
-        found = system.find(place) if system.isdir(place) else []
-        return [file.removeprefix(place).strip("/") for file in found]
+        files = system.find(place) if system.isdir(place) else []
+        return [file.removeprefix(place).strip("/") for file in files]
 
 
 def _opened(path: str) -> BinaryIO:
@@ -295,7 +303,7 @@ def _delete(path: str) -> None:
         Path(path).unlink(missing_ok=True)
 
 
-def _filesystem(url: str) -> tuple[Any, str]:
+def _filesystem(url: str) -> tuple[AbstractFileSystem, str]:
     """Return the file system of a URL, and the path on it."""
     try:
         from fsspec.core import url_to_fs

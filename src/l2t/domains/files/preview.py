@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -14,6 +14,11 @@ from l2t.domains.files._sheet import LABEL_NAMES, Cells, Sheet
 from l2t.domains.files.disk import as_path, reading
 from l2t.domains.files.formats import format_to_read
 from l2t.domains.files.table import READERS, open_tables
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
 
 Role = Literal["feature", "label", "labeled", "id", "ignore"]
 _EXAMPLES = 3  # values of each column that are shown
@@ -116,10 +121,10 @@ def preview_file(
             return _preview_domain(open_tables([file], ReadOptions(), format=format)[0].domain)
         options = ReadOptions()
         sheet, cells = _read_cells(file, format, options)
-        if format == "csv" and any(each.has_commas for each in cells.values()):
+        if format == "csv" and any(column.has_commas for column in cells.values()):
             options = replace(options, decimal=",")
             sheet, cells = _read_cells(file, format, options)
-    texts = {name: _missing_texts(each) for name, each in cells.items()}
+    texts = {name: _missing_texts(column) for name, column in cells.items()}
     numbers = replace(options, missing_numbers=[text for some in texts.values() for text in some])
     columns = _columns(sheet, {name: Cells.of(sheet.frame[name], numbers) for name in cells}, label)
     for place, column in enumerate(columns):
@@ -131,11 +136,11 @@ def preview_file(
                 sheet, cells = _read_cells(file, format, replace(options, label=column.name))
         columns[place] = _label_column(column, sheet.frame[column.name], cells[column.name])
     missing = tuple(dict.fromkeys(text for some in texts.values() for text in some))
-    features = sum(each.role == "feature" for each in columns)
+    features = sum(column.role == "feature" for column in columns)
     return Preview(len(sheet.frame), features, tuple(columns), (), 0, options.decimal, missing)
 
 
-def _read_cells(path: Any, format: str, options: ReadOptions) -> tuple[Sheet, dict[str, Cells]]:
+def _read_cells(path: Path, format: str, options: ReadOptions) -> tuple[Sheet, dict[str, Cells]]:
     sheet = READERS[format](path, options)
     assert isinstance(sheet, Sheet)  # for csv, xlsx and parquet
     sheet.check_not_empty()
@@ -159,15 +164,15 @@ def _missing_texts(cells: Cells) -> list[str]:
 def _columns(sheet: Sheet, cells: dict[str, Cells], label: str | None) -> list[ColumnPreview]:
     """Return the previews of all columns."""
     roles: dict[str, tuple[Role, str]] = {}
-    for place, (name, each) in enumerate(cells.items()):
-        roles[name] = _role(each, first=place == 0 and len(cells) > 1)
+    for place, (name, column) in enumerate(cells.items()):
+        roles[name] = _role(column, first=place == 0 and len(cells) > 1)
     chosen = _label(cells, roles, label)
     if chosen is not None:
         roles[chosen[0]] = "label", chosen[1]
     for name, (role, _) in roles.items():
         if role == "label" and (chosen is None or name != chosen[0]):
             roles[name] = "ignore", "another column has the labels"
-    return [_column(sheet.frame[name], each, *roles[name]) for name, each in cells.items()]
+    return [_column(sheet.frame[name], column, *roles[name]) for name, column in cells.items()]
 
 
 def _role(cells: Cells, *, first: bool) -> tuple[Role, str]:
@@ -231,8 +236,10 @@ def _has_few_whole_numbers(cells: Cells) -> bool:
     """Return whether a minority of the cells has whole numbers, of which few are distinct."""
     known = ~cells.missing
     numbers = cells.numbers[known]
-    few = 2 <= len(np.unique(numbers)) <= _MAX_CLASSES
-    return bool(few and known.sum() < cells.missing.sum() and (numbers == np.floor(numbers)).all())
+    is_small = 2 <= len(np.unique(numbers)) <= _MAX_CLASSES
+    return bool(
+        is_small and known.sum() < cells.missing.sum() and (numbers == np.floor(numbers)).all()
+    )
 
 
 def _distinct(cells: Cells) -> int:
@@ -242,7 +249,7 @@ def _distinct(cells: Cells) -> int:
     return len(np.unique(cells.numbers[known]))
 
 
-def _label_column(column: ColumnPreview, values: Any, cells: Cells) -> ColumnPreview:
+def _label_column(column: ColumnPreview, values: pd.Series, cells: Cells) -> ColumnPreview:
     """Return the preview of a label column, where only an empty cell is missing."""
     if cells.text:
         cells = replace(cells, blank=np.array([not text for text in cells.text]))
@@ -250,8 +257,8 @@ def _label_column(column: ColumnPreview, values: Any, cells: Cells) -> ColumnPre
     return replace(label, is_unusable=column.is_unusable)
 
 
-def _column(values: Any, cells: Cells, role: Role, reason: str) -> ColumnPreview:
-    shown = [str(each)[:40] for each in values[~cells.missing].head(_EXAMPLES)]
+def _column(values: pd.Series, cells: Cells, role: Role, reason: str) -> ColumnPreview:
+    shown = [str(value)[:40] for value in values[~cells.missing].head(_EXAMPLES)]
     usable = not cells.missing.all() and (cells.is_text or not cells.wrong.any())
     missing = int(cells.missing.sum())
     return ColumnPreview(

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from l2t.domains.files import _tables, arrays
 from l2t.domains.files._columns import (
     MISSING,
     Columns,
+    DomainArguments,
     ReadOptions,
     closest_name,
     format_names,
@@ -38,13 +39,17 @@ from l2t.exceptions import FileFormatError, InvalidInputError, MissingColumnErro
 from l2t.typing import AnyArray, Mask
 from l2t.validation import one_of
 
-_Parts = dict[str, Any]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pandas as pd
+    import pyarrow as pa
+
 #: The mask of rows that were kept, None for all, and notes.
 _Imputed = tuple[AnyArray | None, list[str]]
 #: Formats whose labels are text that may stand for numbers.
 _UNTYPED = ("csv", "svmlight")
 #: The reader of each format.
-READERS: dict[str, Callable[[Path, ReadOptions], Sheet | _Parts]] = {
+READERS: dict[str, Callable[[Path, ReadOptions], Sheet | DomainArguments]] = {
     "npz": arrays.read_npz,
     "csv": _tables.read_csv,
     "xlsx": _tables.read_xlsx,
@@ -73,10 +78,10 @@ class Table:
     domain: Domain
     roles: Columns
     notes: tuple[str, ...] = ()
-    _frame: Any = None
+    _frame: pd.DataFrame | None = None
 
     @cached_property
-    def frame(self) -> Any:
+    def frame(self) -> pd.DataFrame:
         """All columns of the file as a DataFrame, in their order, with the rows of the domain.
 
         Without the features of a sparse matrix if these are very many.
@@ -91,7 +96,7 @@ class Table:
         path: str | os.PathLike[str],
         *,
         features: AnyArray | None = None,
-        columns: Mapping[str, Any] | None = None,
+        columns: Mapping[str, npt.ArrayLike] | None = None,
     ) -> None:
         """Write the user's own columns to a csv or parquet file; on an error no file is written.
 
@@ -131,10 +136,9 @@ class Table:
         domain = self.domain
         if domain.y is None or domain.labeled is not None:
             return domain
-        changes: Any = {"X": domain.rows, "labeled": np.ones(len(domain), dtype=bool)}
-        return replace(domain, **changes)
+        return replace(domain, X=domain.rows, labeled=np.ones(len(domain), dtype=bool))
 
-    def _replace_features(self, features: AnyArray) -> Any:
+    def _replace_features(self, features: AnyArray) -> pd.DataFrame:
         """Return the frame with other features, at the position of the first feature of the file."""
         import pandas as pd
 
@@ -176,30 +180,30 @@ def open_tables(
         options.check_for(formats)
     sparse = [
         (path, own.missing)
-        for path, own, each in zip(paths, per_file, formats, strict=True)
-        if each == "svmlight"
+        for path, own, kind in zip(paths, per_file, formats, strict=True)
+        if kind == "svmlight"
     ]
     rows = iter(arrays.read_svmlight(sparse, zero_based))
-    files: list[tuple[Path, Sheet | _Parts]] = []
-    for i, (path, each) in enumerate(zip(paths, formats, strict=True)):
+    files: list[tuple[Path, Sheet | DomainArguments]] = []
+    for i, (path, kind) in enumerate(zip(paths, formats, strict=True)):
         if isinstance(options, ReadOptions):
             mask = options.labeled if i == len(paths) - 1 else None
             per_file[i] = replace(options, optional=len(paths) > 1, labeled=mask)
         with reading(path):
             files.append(
-                (path, next(rows) if each == "svmlight" else READERS[each](path, per_file[i]))
+                (path, next(rows) if kind == "svmlight" else READERS[kind](path, per_file[i]))
             )
-    sheets = [(path, each) for path, each in files if isinstance(each, Sheet)]
-    for some in [sheets] if isinstance(options, ReadOptions) else [[each] for each in sheets]:
-        own = options if isinstance(options, ReadOptions) else some[0][1].options
-        _check_columns(some, own, alone=len(sheets) == len(files))
-    labelled = ("y" in each for _, each in files if not isinstance(each, Sheet))
+    sheets = [(path, opened) for path, opened in files if isinstance(opened, Sheet)]
+    for group in [sheets] if isinstance(options, ReadOptions) else [[sheet] for sheet in sheets]:
+        own = options if isinstance(options, ReadOptions) else group[0][1].options
+        _check_columns(group, own, only_sheets=len(sheets) == len(files))
+    labelled = ("y" in opened for _, opened in files if not isinstance(opened, Sheet))
     if not any(labelled) and all(sheet.columns.label is None for _, sheet in sheets):
         for path, sheet in sheets:
             with reading(path):
                 sheet.check_no_text()
     parts, used, imputed = _parts(files, per_file, encoder)
-    _infer_types(parts, [each in _UNTYPED for each in formats])
+    _infer_types(parts, [kind in _UNTYPED for kind in formats])
     tables: list[Table] = []
     for (path, opened), own_parts, columns, done in zip(files, parts, used, imputed, strict=True):
         with reading(path):
@@ -208,7 +212,7 @@ def open_tables(
 
 
 def labelled_rows(
-    rows: Any, label: str, labeled: str | None = None, missing: Iterable[str] = ()
+    rows: pa.Table, label: str, labeled: str | None = None, missing: Iterable[str] = ()
 ) -> Mask:
     """Return which rows of a table of pyarrow have a label, as in a file with these columns."""
     import pyarrow as pa
@@ -221,7 +225,7 @@ def labelled_rows(
         column = column.dictionary_encode()
     cells = column.dictionary.to_pylist()
     if labeled is None:
-        known = [each is not None for each in labels(cells, lambda _: f"column {name!r}", missing)]
+        known = [cell is not None for cell in labels(cells, lambda _: f"column {name!r}", missing)]
     else:
         known = mask(cells, lambda _: f"column {name!r}").tolist()
     codes = column.indices.fill_null(len(cells)).to_numpy(zero_copy_only=False)
@@ -229,7 +233,7 @@ def labelled_rows(
 
 
 def features_of(
-    frame: Any, *, encoder: TableEncoder | None = None, first_row: int = 0, **options: Any
+    frame: pd.DataFrame, *, encoder: TableEncoder | None = None, first_row: int = 0, **options: Any
 ) -> AnyArray:
     """Return the features in some rows of a table whose columns all are features.
 
@@ -246,16 +250,16 @@ def features_of(
 
 
 def _parts(
-    files: Sequence[tuple[Path, Sheet | _Parts]],
+    files: Sequence[tuple[Path, Sheet | DomainArguments]],
     options: Sequence[ReadOptions],
     encoder: TableEncoder | None,
-) -> tuple[list[_Parts], list[list[str]], list[_Imputed]]:
+) -> tuple[list[DomainArguments], list[list[str]], list[_Imputed]]:
     """Return the arguments of `Domain` for each file, its columns that are features, and what was imputed."""
     sheets = [opened for _, opened in files if isinstance(opened, Sheet)]
     encode = len(sheets) == len(files) and all(own.encode for own in options)
     text = _text_columns(sheets, encoder) if encode else set()
     used = _feature_columns(files, text)
-    parts: list[_Parts] = []
+    parts: list[DomainArguments] = []
     imputed: list[_Imputed] = []
     for (path, opened), features, own in zip(files, used, options, strict=True):
         with reading(path):
@@ -269,10 +273,10 @@ def _parts(
     return parts, used, imputed
 
 
-def _infer_types(parts: Sequence[_Parts], untyped: Sequence[bool]) -> None:
+def _infer_types(parts: Sequence[DomainArguments], untyped: Sequence[bool]) -> None:
     """Give the labels of all files one type, decided by those that are known, and so for the groups."""
     for role in ("y", "groups"):
-        having = [place for place, each in enumerate(parts) if role in each]
+        having = [place for place, fields in enumerate(parts) if role in fields]
         columns = [parts[place][role] for place in having]
         known: list[Mask] = []
         for place, column in zip(having, columns, strict=True):
@@ -286,7 +290,7 @@ def _infer_types(parts: Sequence[_Parts], untyped: Sequence[bool]) -> None:
 
 
 def _check_columns(
-    sheets: Sequence[tuple[Path, Sheet]], options: ReadOptions, *, alone: bool
+    sheets: Sequence[tuple[Path, Sheet]], options: ReadOptions, *, only_sheets: bool
 ) -> None:
     """Reject a column that no file has, and a label column that a file has under a similar name."""
     columns = list(dict.fromkeys(name for _, sheet in sheets for name in sheet.frame.columns))
@@ -299,7 +303,9 @@ def _check_columns(
     for path, own in ((path, list(sheet.frame.columns)) for path, sheet in sheets):
         if label is not None and label not in own:
             close = closest_name(label, own)
-            if (alone and not having) or (close and not any(close in each for each in having)):
+            if (only_sheets and not having) or (
+                close and not any(close in columns for columns in having)
+            ):
                 raise MissingColumnError(f"{path}: {missing_name('column', label, own)}")
 
 
@@ -315,14 +321,14 @@ def _text_columns(sheets: Sequence[Sheet], encoder: TableEncoder | None) -> set[
     }
 
 
-def _is_incomplete(parts: _Parts) -> bool:
+def _is_incomplete(parts: DomainArguments) -> bool:
     """Return whether features are not all numbers, or cells are missing."""
     X = parts["X"]
     return not isinstance(X, np.ndarray) or bool(np.isnan(X).any())
 
 
 def _encode(
-    parts: Sequence[_Parts],
+    parts: Sequence[DomainArguments],
     used: Sequence[list[str]],
     options: Sequence[ReadOptions],
     encoder: TableEncoder | None,
@@ -331,20 +337,20 @@ def _encode(
     import pandas as pd
 
     frames = []
-    for each, names in zip(parts, used, strict=True):
-        X = each["X"]
+    for fields, names in zip(parts, used, strict=True):
+        X = fields["X"]
         frames.append(pd.DataFrame(X, columns=names) if isinstance(X, np.ndarray) else X)
     if encoder is None:
         keep = {name for own in options for name in (*own.keep, *own.columns)}
         encoder = TableEncoder.fit(frames, keep=keep, text_encoder=options[-1].text_encoder)
-    for each, frame in zip(parts, frames, strict=True):
-        each["X"] = encoder.transform(frame)
-        each |= {"feature_names": encoder.feature_names, "encoder": encoder}
+    for fields, frame in zip(parts, frames, strict=True):
+        fields["X"] = encoder.transform(frame)
+        fields |= {"feature_names": encoder.feature_names, "encoder": encoder}
     return [[name for name in names if name in encoder.names] for names in used]
 
 
 def _feature_columns(
-    files: Sequence[tuple[Path, Sheet | _Parts]], text: Collection[str] = ()
+    files: Sequence[tuple[Path, Sheet | DomainArguments]], text: Collection[str] = ()
 ) -> list[list[str]]:
     """Return the names of the features of each file, without ids, and text but for that which is named.
 
@@ -373,13 +379,13 @@ def _feature_columns(
     return own
 
 
-def _names(opened: Sheet | _Parts) -> list[str]:
+def _names(opened: Sheet | DomainArguments) -> list[str]:
     if isinstance(opened, Sheet):
         return opened.columns.features
     return list(opened.get("feature_names", ()))
 
 
-def _has_names(opened: Sheet | _Parts) -> bool:
+def _has_names(opened: Sheet | DomainArguments) -> bool:
     """Return whether columns have distinct names, by which they can be matched."""
     if isinstance(opened, Sheet):
         return opened.header
@@ -387,7 +393,7 @@ def _has_names(opened: Sheet | _Parts) -> bool:
     return 0 < len(names) == len(set(names)) and opened["X"].shape[1:] == (len(names),)
 
 
-def _select(parts: _Parts, features: list[str]) -> _Parts:
+def _select(parts: DomainArguments, features: list[str]) -> DomainArguments:
     """Return the parts of an array with the features of these names, in their order."""
     if not _has_names(parts) or features == _names(parts):
         return parts
@@ -411,8 +417,8 @@ def _matched_by_position(source: Table, target: Table) -> Table:
 
 def _table(
     path: Path,
-    opened: Sheet | _Parts,
-    parts: _Parts,
+    opened: Sheet | DomainArguments,
+    parts: DomainArguments,
     features: list[str],
     imputed: _Imputed,
     name: str | None,
@@ -424,7 +430,7 @@ def _table(
     if isinstance(opened, Sheet):
         notes += opened.notes(features)
         frame = opened.frame if kept is None else opened.frame[kept].reset_index(drop=True)
-        ids = tuple(each for each, kind in opened.passed_through.items() if kind == "id")
+        ids = tuple(column for column, kind in opened.passed_through.items() if kind == "id")
         roles = replace(opened.columns, features=features, ids=(*opened.columns.ids, *ids))
     else:
         if left_out := [name for name in _names(opened) if name not in features]:
@@ -462,7 +468,7 @@ def _fill(values: Any, names: Sequence[str] | None) -> Any:
     return list(values.values() if names is None else (values.get(name, np.nan) for name in names))
 
 
-def _impute(parts: _Parts, options: ReadOptions) -> _Imputed:
+def _impute(parts: DomainArguments, options: ReadOptions) -> _Imputed:
     """Fill missing numbers or drop their rows; return the mask of kept rows (None for all) and a note."""
     X, how = parts["X"], options.impute
     if options.encode and how == "median":
@@ -491,7 +497,7 @@ def _impute(parts: _Parts, options: ReadOptions) -> _Imputed:
     return None, [f"missing cells filled with the {how} of {of}: {where}"]
 
 
-def _impute_frame(parts: _Parts, how: str) -> _Imputed:
+def _impute_frame(parts: DomainArguments, how: str) -> _Imputed:
     """Do the same for the numbers of a frame with other columns, whose mean is filled in."""
     X = parts["X"]
     numbers = X.select_dtypes("number")

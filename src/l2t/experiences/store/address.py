@@ -40,8 +40,8 @@ class Address:
         """
         if not isinstance(url, str | os.PathLike):
             raise InvalidInputError(f"url must be a str or a path, got {type(url).__name__}")
-        scheme, found, rest = str(url).partition("://")
-        if isinstance(url, os.PathLike) or (not found and url.endswith(_ENDINGS)):
+        scheme, separator, rest = str(url).partition("://")
+        if isinstance(url, os.PathLike) or (not separator and url.endswith(_ENDINGS)):
             return cls._file(Path(url))
         if url == "memory://":
             return cls("memory", url, url)
@@ -49,7 +49,7 @@ class Address:
             raise InvalidInputError(f"url must be memory:// for a store in memory, got {url}")
         if scheme == "sqlite" and len(rest) > 1 and rest.startswith("/"):
             return cls._file(Path(rest[1:]))
-        if found and scheme in ("postgresql", "postgres", "postgresql+psycopg"):
+        if separator and scheme in ("postgresql", "postgres", "postgresql+psycopg"):
             with suppress(ArgumentError, ValueError):
                 parsed = make_url(f"postgresql://{rest}")
                 hidden = dict.fromkeys(_secrets(parsed), "***")

@@ -17,7 +17,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
@@ -25,6 +25,11 @@ from sqlalchemy.pool import StaticPool
 
 from l2t.exceptions import L2TWarning, MissingExtraError, StoreCorruptError, StoreError
 from l2t.experiences.store.address import Address
+
+if TYPE_CHECKING:
+    from sqlalchemy import Executable
+
+    from l2t.experiences.store.schema import ResultRow
 
 T = TypeVar("T")
 _TIMEOUT = 300.0  # seconds that a writer waits for a lock
@@ -77,7 +82,7 @@ class Database:
                 connection.execute(text(f"SELECT pg_advisory_xact_lock{shared}({_ADVISORY_LOCK})"))
             yield connection
 
-    def rows(self, query: Any) -> list[Any]:
+    def rows(self, query: Executable) -> list[ResultRow]:
         """Return all rows of a query; a damaged small file is an error, see `verify`."""
         self.verify()
         return self.read(lambda connection: list(connection.execute(query).all()))
@@ -108,7 +113,11 @@ class Database:
         if self.read(problem) != "ok":
             raise StoreCorruptError(f"{self.address.shown} {_SQLITE_ERRORS['SQLITE_CORRUPT']}")
 
-    def _retry(self, begin: Callable[[], Any], action: Callable[[Connection], T]) -> T:
+    def _retry(
+        self,
+        begin: Callable[[], AbstractContextManager[Connection]],
+        action: Callable[[Connection], T],
+    ) -> T:
         losses = 0
         while True:
             try:
@@ -135,7 +144,7 @@ class Database:
             engine.dispose(close=own)
 
     @contextmanager
-    def _transaction(self, options: dict[str, Any]) -> Iterator[Connection]:
+    def _transaction(self, options: dict[str, str | bool]) -> Iterator[Connection]:
         with self._lock, store_errors(self.address):
             engine = self._engine
             if engine is None or self._process != os.getpid():
@@ -239,10 +248,10 @@ def store_errors(address: Address) -> Iterator[None]:
         raise type(error)(f"{address.shown}: {error}") from None
 
 
-def _describe(error: Any) -> tuple[type[StoreError], str]:
+def _describe(error: Exception | None) -> tuple[type[StoreError], str]:
     message = _first_line(error)
     missing = ("no such table", "no such column", "does not exist")
-    if "l2t_" in message and any(each in message for each in missing):
+    if "l2t_" in message and any(phrase in message for phrase in missing):
         return StoreCorruptError, f"is incomplete: {message}; restore it from a copy"
     if isinstance(error, sqlite3.Error):
         name = getattr(error, "sqlite_errorname", "")
@@ -257,6 +266,6 @@ def _describe(error: Any) -> tuple[type[StoreError], str]:
     return StoreError, f"cannot be used: {message}"
 
 
-def _first_line(error: Any) -> str:
+def _first_line(error: object) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[0][:300] if lines else type(error).__name__

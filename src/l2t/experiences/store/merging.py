@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Column, Connection, select, text, update
 
@@ -16,10 +16,13 @@ from l2t.experiences.records import Merged
 from l2t.experiences.store import schema, writing
 from l2t.experiences.store.database import Database, store_errors
 from l2t.experiences.store.reading import as_corrupt, read_array, scores_of
-from l2t.experiences.store.records import read_suggestion
+from l2t.experiences.store.record_keeper import read_suggestion
 from l2t.experiences.store.rows import Packed, Row, decode, domain_of, verify_content
-from l2t.experiences.store.schema import arrays, domains, runs, suggestions
+from l2t.experiences.store.schema import ResultRow, arrays, domains, runs, suggestions
 from l2t.experiences.store.writing import ARRAYS_OF_RUNS, batches, existing, unreferenced
+
+if TYPE_CHECKING:
+    from sqlalchemy import Executable
 
 
 def find_problems(connection: Connection) -> Iterator[str]:
@@ -43,7 +46,9 @@ def find_problems(connection: Connection) -> Iterator[str]:
             yield f"{value:.12} of {key.table.name} is not used by any run or suggestion"
 
 
-def _verify(connection: Connection, key: Column[Any], row: Any, scored: Sequence[Any] = ()) -> None:
+def _verify(
+    connection: Connection, key: Column[str], row: ResultRow, scored: Sequence[ResultRow] = ()
+) -> None:
     """Raise a StoreCorruptError if the content of a row, or the scores of a run, do not match its key."""
     noun = key.table.name.removeprefix("l2t_").removesuffix("s")
     with as_corrupt(f"{noun} {row._mapping[key.name]!s:.12}"):
@@ -66,7 +71,7 @@ def _verify(connection: Connection, key: Column[Any], row: Any, scored: Sequence
                 read_array(connection, getattr(row, name))
 
 
-def _runs_using(connection: Connection, domain: Any) -> str:
+def _runs_using(connection: Connection, domain: ResultRow) -> str:
     using = (runs.c.source == domain.fingerprint) | (runs.c.target == domain.fingerprint)
     keys = connection.execute(select(runs.c.key).where(using)).scalars()
     return f", used by {', '.join(f'run {key:.12}' for key in keys) or 'no run'}"
@@ -95,11 +100,11 @@ class _Copy:
     new: Connection
     damaged: list[str] = field(default_factory=list)
 
-    def read(self, query: Any) -> list[Any]:
+    def read(self, query: Executable) -> list[ResultRow]:
         with store_errors(self.source.address):
             return list(self.old.execute(query).all())
 
-    def missing(self, key: Column[Any]) -> Iterator[list[Row]]:
+    def missing(self, key: Column[str]) -> Iterator[list[Row]]:
         """Yield batches of the undamaged rows of a table that the target does not have."""
         keys = {row[0] for row in self.read(select(key))}
         for batch in batches(keys - existing(self.new, key, keys), size=50):
@@ -113,7 +118,7 @@ class _Copy:
                     self.damaged.append(str(error))
             yield valid
 
-    def table(self, key: Column[Any], **changes: Any) -> int:
+    def table(self, key: Column[str], **changes: object) -> int:
         """Copy the rows of a table with some values changed, and return the number of new rows."""
         copied = ([row | changes for row in rows] for rows in self.missing(key))
         return sum(writing.insert_new(self.new, key.table, rows) for rows in copied)

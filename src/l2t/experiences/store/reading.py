@@ -24,7 +24,15 @@ from l2t.experiences.store.rows import (
     statistics_of,
     verify_content,
 )
-from l2t.experiences.store.schema import BY_TIME, arrays, domains, microseconds, runs, scores
+from l2t.experiences.store.schema import (
+    BY_TIME,
+    ResultRow,
+    arrays,
+    domains,
+    microseconds,
+    runs,
+    scores,
+)
 from l2t.experiences.store.writing import existing
 from l2t.statistics import PairStatistics
 from l2t.typing import AnyArray
@@ -72,7 +80,7 @@ class Filters(TypedDict, total=False):
 
 def conditions(filters: Filters) -> list[ColumnElement[bool]]:
     """Return the SQL conditions of some filters."""
-    found: list[ColumnElement[bool]] = []
+    clauses: list[ColumnElement[bool]] = []
     value: Any
     for name, value in filters.items():
         if name not in Filters.__annotations__:
@@ -81,14 +89,14 @@ def conditions(filters: Filters) -> list[ColumnElement[bool]]:
             continue
         if name in _COLUMNS:
             column, kind, allowed = _COLUMNS[name]
-            found.append(column.in_(_as_list(value, name, kind, allowed)))
+            clauses.append(column.in_(_as_list(value, name, kind, allowed)))
         elif name == "domain":
             sides = runs.c["source", "target", "source_name", "target_name"]
-            found.append(or_(*(side.in_(_as_list([value], name, str)) for side in sides)))
+            clauses.append(or_(*(side.in_(_as_list([value], name, str)) for side in sides)))
         else:
             since, time = name == "since", microseconds(value, name)
-            found.append(runs.c.created_at >= time if since else runs.c.created_at < time)
-    return found
+            clauses.append(runs.c.created_at >= time if since else runs.c.created_at < time)
+    return clauses
 
 
 def matching(where: Sequence[ColumnElement[bool]], *columns: Any) -> Select[Any]:
@@ -96,8 +104,8 @@ def matching(where: Sequence[ColumnElement[bool]], *columns: Any) -> Select[Any]
     return select(*columns).select_from(runs.outerjoin(scores)).where(_ALL_TIMES, *where)
 
 
-def _as_list(given: Any, parameter: str, kind: type, allowed: tuple[str, ...] = ()) -> list[Any]:
-    values = [given] if isinstance(given, str | int) else list(given)
+def _as_list(value: Any, parameter: str, kind: type, allowed: tuple[str, ...] = ()) -> list[Any]:
+    values = [value] if isinstance(value, str | int) else list(value)
     rule = f"one of {', '.join(allowed)}" if allowed else f"{kind.__name__} or a list of them"
     for value in values:
         plain = isinstance(value, kind) and not isinstance(value, bool)
@@ -144,7 +152,7 @@ class RunReader:
             place = func.avg(place) if order == "improvement_ratio" else func.min(place)
             page = page.select_from(runs.outerjoin(scores)).group_by(runs.c.key)
             total = select(func.count(runs.c.key.distinct())).select_from(runs.outerjoin(scores))
-        ends = (each.desc() if descending else each.asc() for each in (place, runs.c.key))
+        ends = (column.desc() if descending else column.asc() for column in (place, runs.c.key))
         page = page.where(_ALL_TIMES, *where).order_by(*ends).offset(offset).limit(limit)
         keys = [key for (key,) in self._database.rows(page)]
         return keys, int(self._database.rows(total.where(_ALL_TIMES, *where))[0][0])
@@ -196,7 +204,9 @@ class RunReader:
             place = (*BY_TIME.columns, runs.c.id, scores.c.n_labels)
         query = matching(where, runs.c.id, *scores.c["n_labels", "trained_on"])
         columns = (*place, scores.c.trained_on)
-        query = query.order_by(*(each.desc() if descending else each.asc() for each in columns))
+        query = query.order_by(
+            *(column.desc() if descending else column.asc() for column in columns)
+        )
 
         def read() -> Iterator[Experience]:
             n_classes: dict[str, int] = {}
@@ -206,8 +216,10 @@ class RunReader:
             for start in range(0, len(places), _CHUNK):  # no long transactions for a slow reader
                 with self._database.reading() as connection:
                     chunk = places[start : start + _CHUNK]
-                    found = _experiences_at(connection, chunk, n_classes if statistics else None)
-                yield from found
+                    experiences = _experiences_at(
+                        connection, chunk, n_classes if statistics else None
+                    )
+                yield from experiences
 
         return read()
 
@@ -255,7 +267,7 @@ def scores_of(run: int) -> Select[Any]:
     return select(scores).where(scores.c.run == run).order_by(*order)
 
 
-def read_run(connection: Connection, row: Any, scored: Sequence[Any] = ()) -> Run:
+def read_run(connection: Connection, row: ResultRow, scored: Sequence[ResultRow] = ()) -> Run:
     """Return the run in a row, with its domains, W and statistics."""
     pair = DomainPair(*(_side(connection, row, side) for side in ("source", "target")))
     with as_corrupt(f"run {row.key}"):
@@ -282,23 +294,23 @@ def as_corrupt(what: str) -> Iterator[None]:
 
 
 def row_by_prefix(
-    connection: Connection, key: Column[Any], prefix: str, unknown: type[Exception]
-) -> Any:
+    connection: Connection, key: Column[str], prefix: str, unknown: type[Exception]
+) -> ResultRow:
     """Return the only row whose hexadecimal key begins with a prefix."""
     query = select(key.table).where(key.between(prefix, f"{prefix}g")).limit(2)
-    found = connection.execute(query).all() if re.fullmatch("[0-9a-f]+", prefix) else []
-    if len(found) != 1:
+    rows = connection.execute(query).all() if re.fullmatch("[0-9a-f]+", prefix) else []
+    if len(rows) != 1:
         noun = key.table.name.removeprefix("l2t_").removesuffix("s")
-        number = f"several {noun}s have" if found else f"no {noun} has"
+        number = f"several {noun}s have" if rows else f"no {noun} has"
         raise unknown(f"{number} the {key.name} {prefix!r:.80} or one that begins with it")
-    return found[0]
+    return rows[0]
 
 
-def _run_row(connection: Connection, key: str) -> Any:
+def _run_row(connection: Connection, key: str) -> ResultRow:
     return row_by_prefix(connection, runs.c.key, key, UnknownRunError)
 
 
-def verified_run(connection: Connection, key: str) -> tuple[Any, Sequence[Any]]:
+def verified_run(connection: Connection, key: str) -> tuple[ResultRow, Sequence[ResultRow]]:
     """Return the row of a run and those of its scores, by its key or a prefix of the key."""
     row = _run_row(connection, key)
     scored = connection.execute(scores_of(row.id)).all()
@@ -307,19 +319,19 @@ def verified_run(connection: Connection, key: str) -> tuple[Any, Sequence[Any]]:
     return row, scored
 
 
-def _side(connection: Connection, row: Any, side: str) -> Domain:
+def _side(connection: Connection, row: ResultRow, side: str) -> Domain:
     """Return the source or the target of a run."""
     query = select(domains).where(domains.c.fingerprint == getattr(row, side))
-    found = connection.execute(query).one_or_none()
+    domain_row = connection.execute(query).one_or_none()
     name, features = getattr(row, f"{side}_name"), getattr(row, f"{side}_features")
     with as_corrupt(f"run {row.key}"):
-        if found is None:
+        if domain_row is None:
             raise LookupError(f"its {side} is missing")
-        return domain_of(found, partial(read_array, connection), name, features)
+        return domain_of(domain_row, partial(read_array, connection), name, features)
 
 
 def _experiences_at(
-    connection: Connection, places: Sequence[Any], n_classes: dict[str, int] | None
+    connection: Connection, places: Sequence[ResultRow], n_classes: dict[str, int] | None
 ) -> list[Experience]:
     """Return the experiences at (run id, n_labels, trained_on) in `places`, with all that can be verified.
 
@@ -332,11 +344,11 @@ def _experiences_at(
     if n_classes is not None:
         query = query.add_columns(arrays).outerjoin(arrays, runs.c.statistics == arrays.c.hash)
     rows = {(row.id, row.n_labels, row.trained_on): row for row in connection.execute(query)}
-    of_run: dict[int, list[Any]] = {}
+    of_run: dict[int, list[ResultRow]] = {}
     for scored in rows.values():
         of_run.setdefault(scored.id, []).append(scored)
     computed: dict[int, PairStatistics | None] = {}
-    found = []
+    experiences = []
     for place in places:
         if (row := rows.get(tuple(place))) is None:  # deleted meanwhile
             continue
@@ -349,11 +361,11 @@ def _experiences_at(
                     _verify_classes(connection, row, n_classes)
                 there = n_classes is not None and row.statistics is not None
                 computed[row.id] = statistics_of(row, decode(row)) if there else None
-            found.append(experience_of(row, computed[row.id]))
-    return found
+            experiences.append(experience_of(row, computed[row.id]))
+    return experiences
 
 
-def _verify_classes(connection: Connection, row: Any, n_classes: dict[str, int]) -> None:
+def _verify_classes(connection: Connection, row: ResultRow, n_classes: dict[str, int]) -> None:
     """Raise a ValueError if a row does not have the number of classes that the labels of its target have."""
     if row.target not in n_classes:
         target = connection.execute(

@@ -12,7 +12,7 @@ import math
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import astuple, dataclass, field, fields
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 import numpy as np
 
@@ -20,24 +20,28 @@ from l2t.domains import Domain, DomainPair
 from l2t.domains.label_codec import decode_labels, encode_labels
 from l2t.exceptions import InvalidInputError, StoreCorruptError
 from l2t.experiences.experience import Experience, Run, Score, TrainedOn, canonical_json, sha256
-from l2t.experiences.store.schema import microseconds, runs, to_datetime
+from l2t.experiences.store.schema import ResultRow, microseconds, runs, to_datetime
 from l2t.statistics import KernelBank, PairStatistics
 from l2t.typing import AnyArray
 from l2t.validation import instance_of, one_of, real_number
 
-LARGEST = 2**30 - 2**20  #: bytes; neither SQLite nor PostgreSQL holds a larger value
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+
+MAX_BYTES = 2**30 - 2**20  #: bytes; neither SQLite nor PostgreSQL holds a larger value
 _LEVEL = 1  # features hardly compress: higher levels take several times as long for little gain
 
 
-def add_array(array: Any, what: str, rows: dict[str, dict[str, Any]]) -> str | None:
+def add_array(array: npt.ArrayLike | None, what: str, rows: dict[str, Row]) -> str | None:
     """Add the row of a numeric array to `rows`, and return its hash; None for None."""
     if array is None:
         return None
     plain = np.asarray(array)
     if plain.dtype.kind not in "biuf" or plain.dtype.itemsize > 8:
         raise InvalidInputError(f"{what} must be an array of numbers, got dtype {plain.dtype}")
-    if plain.nbytes > LARGEST:
-        raise InvalidInputError(f"{what} must have at most {LARGEST} bytes, got {plain.nbytes}")
+    if plain.nbytes > MAX_BYTES:
+        raise InvalidInputError(f"{what} must have at most {MAX_BYTES} bytes, got {plain.nbytes}")
     file = io.BytesIO()
     # In a fixed byte order and memory layout, so that equal arrays have equal hashes.
     np.save(file, np.asarray(plain, plain.dtype.newbyteorder("<"), order="C"), allow_pickle=False)
@@ -47,10 +51,10 @@ def add_array(array: Any, what: str, rows: dict[str, dict[str, Any]]) -> str | N
     return hash
 
 
-def decode(row: Any) -> AnyArray:
+def decode(row: ResultRow) -> AnyArray:
     """Return the array in a row, read-only; a StoreCorruptError if it does not have the hash of the row."""
     try:
-        content = zlib.decompressobj().decompress(row.data, LARGEST + 2**20)
+        content = zlib.decompressobj().decompress(row.data, MAX_BYTES + 2**20)
         if hashlib.sha256(content).hexdigest() != row.hash:
             raise ValueError("its content does not match its hash")
         array: AnyArray = np.load(io.BytesIO(content), allow_pickle=False)
@@ -61,9 +65,9 @@ def decode(row: Any) -> AnyArray:
     return array
 
 
-Row = dict[str, Any]
+Row: TypeAlias = dict[str, Any]  #: a row to insert, by the name of the column
 ArrayReader = Callable[[str | None], Any]  #: from a hash to the array, and from None to None
-_SCORE = tuple(each.name for each in fields(Score))
+_SCORE = tuple(column.name for column in fields(Score))
 _NO_SCORE: Row = dict.fromkeys(_SCORE[1:-1], math.nan) | {"trained_on": "target"}
 _TEXTS = ("algorithm", "status", "origin", "reason", "version", "host")
 _JSON = ("params", "protocol", "random_state")
@@ -103,7 +107,7 @@ def content_hash(row: Mapping[Any, Any], scores: Iterable[Mapping[Any, Any]]) ->
     return sha256(canonical_json([kept, scored]))
 
 
-def verify_content(row: Any, scored: Iterable[Any]) -> None:
+def verify_content(row: ResultRow, scored: Iterable[ResultRow]) -> None:
     """Raise a ValueError if the row of a run or its scores do not have the hash that was stored with them."""
     # The row may be joined with others.
     run = {column.name: row._mapping[column.name] for column in runs.c}
@@ -163,7 +167,9 @@ def _score_rows(run: Run) -> list[Row]:
     ]
 
 
-def domain_of(row: Any, array: ArrayReader, name: str = "", features: str | None = None) -> Domain:
+def domain_of(
+    row: ResultRow, array: ArrayReader, name: str = "", features: str | None = None
+) -> Domain:
     """Return the domain in a row; `name` and `features`, the hash of the column names, are those of a run.
 
     A ValueError if it does not have the fingerprint and the counts of the row.
@@ -189,7 +195,7 @@ def domain_of(row: Any, array: ArrayReader, name: str = "", features: str | None
     return domain
 
 
-def class_count_of(row: Any, array: ArrayReader) -> int:
+def class_count_of(row: ResultRow, array: ArrayReader) -> int:
     """Return the number of classes of the domain in a row, without reading its features."""
     if row.y is None:
         return 0
@@ -197,7 +203,9 @@ def class_count_of(row: Any, array: ArrayReader) -> int:
     return class_count(Domain(np.zeros((len(y), 1)), y, labeled=array(row.labeled)))
 
 
-def run_of(row: Any, scores: Iterable[Any], pair: DomainPair, array: ArrayReader) -> Run:
+def run_of(
+    row: ResultRow, scores: Iterable[ResultRow], pair: DomainPair, array: ArrayReader
+) -> Run:
     """Return the run in a row with its scores, pair, W and statistics."""
     return Run(
         pair=pair,
@@ -208,12 +216,12 @@ def run_of(row: Any, scores: Iterable[Any], pair: DomainPair, array: ArrayReader
     )
 
 
-def score_of(row: Any) -> Score:
+def score_of(row: ResultRow) -> Score:
     """Return the score in a row."""
     return Score(*(getattr(row, name) for name in _SCORE))
 
 
-def experience_of(row: Any, statistics: PairStatistics | None) -> Experience:
+def experience_of(row: ResultRow, statistics: PairStatistics | None) -> Experience:
     """Return the experience in the row of a run joined with one of its scores or none."""
     names = ("source", "target", "source_name", "target_name", "n_classes", *_SCORE)
     values = {name: getattr(row, name) for name in names}
@@ -221,13 +229,13 @@ def experience_of(row: Any, statistics: PairStatistics | None) -> Experience:
     return Experience(run_key=row.key, statistics=statistics, **values, **_common(row))
 
 
-def _common(row: Any) -> Row:
+def _common(row: ResultRow) -> Row:
     parsed = {name: json.loads(getattr(row, name)) for name in _JSON}
     plain = {name: getattr(row, name) for name in (*_TEXTS, "duration")}
     return parsed | plain | {"created_at": to_datetime(row.created_at)}
 
 
-def statistics_of(row: Any, stacked: AnyArray | None) -> PairStatistics | None:
+def statistics_of(row: ResultRow, stacked: AnyArray | None) -> PairStatistics | None:
     """Return d, Q and tau from the array with the rows d, tau and Q."""
     if stacked is None:
         return None

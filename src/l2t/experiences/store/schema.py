@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import sqlalchemy as sa
 from sqlalchemy import Column, Double, ForeignKey, Index, Integer, String, Table, Text
 
 from l2t.exceptions import InvalidInputError
 
+if TYPE_CHECKING:
+    from sqlalchemy.types import TypeEngine
+
 VERSION_TABLE = "l2t_version"
+
+#: A row that a query returned, a `sqlalchemy.Row` whose type depends on the version; columns are attributes.
+ResultRow: TypeAlias = Any
 
 metadata = sa.MetaData()
 _HASH = String(64)
@@ -21,7 +27,9 @@ def _table(name: str, *columns: Column[Any], **options: Any) -> Table:
     return Table(f"l2t_{name}", metadata, *columns, **options)
 
 
-def _columns(kind: Any, *names: str, nullable: bool = False) -> list[Column[Any]]:
+def _columns(
+    kind: TypeEngine[Any] | type[TypeEngine[Any]], *names: str, nullable: bool = False
+) -> list[Column[Any]]:
     return [Column(name, kind, nullable=nullable) for name in names]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import partial
-from typing import Any, Unpack
+from typing import Unpack
 
 from l2t.exceptions import InvalidInputError, StoreCorruptError, StoreError
 from l2t.experiences.experience import Run
@@ -13,11 +13,11 @@ from l2t.experiences.store.address import Address
 from l2t.experiences.store.database import Database
 from l2t.experiences.store.merging import find_problems, merge
 from l2t.experiences.store.reading import Filters, RunReader, as_corrupt, conditions, matching
-from l2t.experiences.store.records import RecordKeeper
+from l2t.experiences.store.record_keeper import RecordKeeper
 from l2t.experiences.store.rows import Packed, pack
 from l2t.experiences.store.schema import runs
 from l2t.experiences.store.summaries import Summaries
-from l2t.experiences.store.versions import prepare
+from l2t.experiences.store.versions import ensure_tables
 from l2t.experiences.store.writing import delete_rows, put_runs
 
 
@@ -73,7 +73,7 @@ class ExperienceStore(RunReader, RecordKeeper):
         self._database = Database(Address.of(url))
         self.summaries = Summaries(self._database)
         try:
-            self.version = prepare(self._database, create=create, upgrade=upgrade)
+            self.version = ensure_tables(self._database, create=create, upgrade=upgrade)
         except BaseException:
             self._database.close()
             raise
@@ -110,13 +110,13 @@ class ExperienceStore(RunReader, RecordKeeper):
 
     def check(self) -> list[str]:
         """Read and verify all content, and return a sentence for each problem."""
-        found: list[str] = []
+        problems: list[str] = []
         try:
             with self._database.reading() as connection, as_corrupt("a key"):
-                found.extend(find_problems(connection))
+                problems.extend(find_problems(connection))
         except StoreCorruptError as error:  # too damaged to read on
-            found.append(str(error))
-        return found
+            problems.append(str(error))
+        return problems
 
     def close(self) -> None:
         """Close all connections."""
@@ -131,11 +131,11 @@ class ExperienceStore(RunReader, RecordKeeper):
     def __repr__(self) -> str:
         return f"ExperienceStore({self._database.address.shown!r})"
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> ExperienceStore:
+    def __deepcopy__(self, memo: dict[int, object]) -> ExperienceStore:
         """Return the store itself: a copy, such as `sklearn.base.clone` makes, has the same records."""
         return self
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         if self._database.address.kind == "memory":
             raise StoreError("a store in memory cannot be pickled; use an SQLite file instead")
         return partial(open_store, create=False), (self.url,)

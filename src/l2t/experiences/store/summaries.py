@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any
+from operator import itemgetter
 
 import numpy as np
 from sqlalchemy import Integer, cast, distinct, func, select
@@ -58,13 +58,13 @@ class Summaries:
         algorithms = func.count(distinct(runs.c.algorithm)).label("algorithms")
         ends = (func.min(_TIME).label("first"), func.max(_TIME).label("last"))
         query = select(func.count().label("runs"), failed, algorithms, *ends).select_from(runs)
-        found = dict(self._rows(query)[0]._mapping)
+        totals = dict(self._rows(query)[0]._mapping)
         pairs = select(runs.c.source, runs.c.target).distinct().subquery()
         for name, table in (("experiences", scores), ("pairs", pairs), ("domains", domains)):
-            found[name] = self._rows(select(func.count()).select_from(table))[0][0]
-        found["experiences"] += found["failed"]  # a failed run is one without scores
-        times = {name: to_datetime(found[name]) for name in ("first", "last") if found["runs"]}
-        return found | times
+            totals[name] = self._rows(select(func.count()).select_from(table))[0][0]
+        totals["experiences"] += totals["failed"]  # a failed run is one without scores
+        times = {name: to_datetime(totals[name]) for name in ("first", "last") if totals["runs"]}
+        return totals | times
 
     @_readable()
     def distributions(self) -> list[Row]:
@@ -77,12 +77,12 @@ class Summaries:
         total, better = func.sum(scores.c.improvement_ratio), scores.c.improvement_ratio > 1.0
         groups = (runs.c.algorithm, scores.c.n_labels, place)
         query = select(*groups, func.count(), total, func.count().filter(better))
-        found: dict[tuple[str, int], list[Any]] = {}
+        bins_of: dict[tuple[str, int], list[list[float]]] = {}
         for algorithm, count, *bin_ in self._rows(query.select_from(_SCORED).group_by(*groups)):
-            found.setdefault((algorithm, count), []).append(bin_)
+            bins_of.setdefault((algorithm, count), []).append(bin_)
         return [
             {"algorithm": algorithm, "n_labels": count} | _distribution(np.array(sorted(bins)))
-            for (algorithm, count), bins in sorted(found.items())
+            for (algorithm, count), bins in sorted(bins_of.items())
         ]
 
     def gains(self, algorithm: str, n_labels: int) -> list[Row]:
@@ -127,15 +127,16 @@ class Summaries:
     @_readable()
     def domains(self, *, limit: int = 500) -> list[Row]:
         """Return the domains of runs, each with one of its names, sorted by name."""
-        found: dict[str, Row] = {}
+        by_fingerprint: dict[str, Row] = {}
         sizes = (*domains.c["n_rows", "n_features"], domains.c.y.is_not(None).label("labelled"))
         for side in (runs.c.source, runs.c.target):
             name = func.min(runs.c[f"{side.name}_name"]).label("name")
             query = select(side.label("fingerprint"), name, *sizes)
             query = query.select_from(runs.join(domains, domains.c.fingerprint == side))
             for row in self._rows(query.group_by(side, domains.c.fingerprint).limit(limit)):
-                found.setdefault(row.fingerprint, dict(row._mapping))
-        return sorted(found.values(), key=lambda each: (each["name"], each["fingerprint"]))[:limit]
+                by_fingerprint.setdefault(row.fingerprint, dict(row._mapping))
+        distinct = sorted(by_fingerprint.values(), key=itemgetter("name", "fingerprint"))
+        return distinct[:limit]
 
     def some_runs(self, limit: int) -> list[str]:
         """Return the keys of at most `limit` completed runs; the smallest keys are a random sample."""

@@ -22,29 +22,29 @@ def newest() -> str:
     return max(path.name[1:5] for path in (MIGRATIONS / "versions").glob("r*.py"))
 
 
-def prepare(database: Database, *, create: bool, upgrade: bool = False) -> str:
+def ensure_tables(database: Database, *, create: bool, upgrade: bool = False) -> str:
     """Create or upgrade the tables of a store if allowed, and return their version."""
     address, path = database.address, database.address.path
     if path is not None and path.is_dir():
         raise StoreError(f"{address.shown} is a directory, not a file")
     if path is not None and create and not path.parent.is_dir():
         raise StoreError(f"{address.shown} cannot be created: its directory does not exist")
-    found = None
+    version = None
     if path is None or path.exists():
         with database.reading() as connection:
-            found = _version(connection, address)
-    if found is None and not create:
+            version = _version(connection, address)
+    if version is None and not create:
         raise StoreError(f"there is no store at {address.shown}")
-    if found is None or (upgrade and found < newest()):
+    if version is None or (upgrade and version < newest()):
         with database.writing(exclusive=True) as connection:
             _migrate(connection)  # does nothing if another process was faster
-        found = newest()
-    if found < newest():
+        version = newest()
+    if version < newest():
         raise StoreVersionError(
-            f"{address.shown} has version {found}, but this package needs {newest()}: "
+            f"{address.shown} has version {version}, but this package needs {newest()}: "
             f"run `l2t store upgrade --store {address.shown}`"
         )
-    return found
+    return version
 
 
 def _version(connection: Connection, address: Address) -> str | None:
@@ -57,17 +57,17 @@ def _version(connection: Connection, address: Address) -> str | None:
                 f"tables {', '.join(sorted(tables)[:3]):.200}"
             )
         return None
-    found: Any = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()
-    if found is not None and str(found) > newest():
+    version: Any = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()
+    if version is not None and str(version) > newest():
         raise StoreVersionError(
-            f"{address.shown} has version {found:.40}, but this package supports up to {newest()}: "
+            f"{address.shown} has version {version:.40}, but this package supports up to {newest()}: "
             "upgrade the package with `pip install --upgrade l2t`"
         )
-    missing = sorted(metadata.tables.keys() - tables) if found == newest() else []
-    if found is None or missing:
+    missing = sorted(metadata.tables.keys() - tables) if version == newest() else []
+    if version is None or missing:
         what = ", ".join(missing) or "the version number"
         raise StoreCorruptError(f"{address.shown} is incomplete, without {what}")
-    return str(found)
+    return str(version)
 
 
 def _migrate(connection: Connection) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from sqlalchemy import Column, ColumnElement, Connection, Table, and_, delete, literal, select
@@ -26,12 +26,12 @@ def batches(values: Iterable[T], size: int = _BATCH) -> Iterator[Sequence[T]]:
         yield ordered[start : start + size]
 
 
-def existing(connection: Connection, column: Column[Any], values: Iterable[str]) -> set[str]:
+def existing(connection: Connection, column: Column[str], values: Iterable[str]) -> set[str]:
     """Return the values that a column has."""
-    found: set[str] = set()
+    present: set[str] = set()
     for batch in batches(values):
-        found.update(connection.execute(select(column).where(column.in_(batch))).scalars())
-    return found
+        present.update(connection.execute(select(column).where(column.in_(batch))).scalars())
+    return present
 
 
 def put_runs(connection: Connection, packed: Packed) -> set[str]:
@@ -72,7 +72,7 @@ def insert_new(connection: Connection, table: Table, rows: Sequence[Row]) -> int
     return int(result.rowcount)
 
 
-def delete_rows(connection: Connection, column: Column[Any], keys: Iterable[str]) -> None:
+def delete_rows(connection: Connection, column: Column[str], keys: Iterable[str]) -> None:
     """Delete runs or suggestions by a column, and what becomes unreferenced."""
     for batch in batches(keys):
         connection.execute(delete(column.table).where(column.in_(batch)))
@@ -85,13 +85,13 @@ def delete_unreferenced(connection: Connection) -> None:
         connection.execute(delete(key.table).where(unreferenced(key)))
 
 
-def unreferenced(key: Column[Any]) -> ColumnElement[bool]:
+def unreferenced(key: Column[str]) -> ColumnElement[bool]:
     """Return the condition that no column refers to a domain or an array."""
     tables = metadata.tables.values()
-    columns = [each for table in tables for each in table.c if each.references(key)]
+    columns = [column for table in tables for column in table.c if column.references(key)]
     # One subquery per column, each of which can use its index; an OR of them cannot.
-    return and_(*(~select(literal(1)).where(each == key).exists() for each in columns))
+    return and_(*(~select(literal(1)).where(column == key).exists() for column in columns))
 
 
-def _values(rows: Iterable[Mapping[Any, Any]], names: Iterable[str]) -> set[str]:
+def _values(rows: Iterable[Row], names: Iterable[str]) -> set[str]:
     return {row[name] for row in rows for name in names} - {None}

@@ -31,7 +31,7 @@ from l2t.progress import progress_bar
 TRAINING_PAIRS = 12
 #: Classes of a target, and maximum number of rows per class.
 N_CLASSES, MAX_PER_CLASS = 3, 80
-LABEL_COUNTS = (3, 15, 30, 60, 120)
+DEMO_LABEL_COUNTS = (3, 15, 30, 60, 120)
 FEW = 15  # labelled rows of the pair in the report
 
 
@@ -89,10 +89,10 @@ def run_demo(
 def digit_pairs(n_pairs: int, random_state: int) -> list[DomainPair]:
     """Draw pairs of three digits each, alternating UCI digits to MNIST and MNIST to UCI digits."""
     first, second = normalize(digits()), normalize(mnist())
-    each = -(-n_pairs // 2)
+    per_direction = -(-n_pairs // 2)
     samplers = [
-        PairSampler(first, second, each, random_state=2 * random_state),
-        PairSampler(second, first, each, random_state=2 * random_state + 1),
+        PairSampler(first, second, per_direction, random_state=2 * random_state),
+        PairSampler(second, first, per_direction, random_state=2 * random_state + 1),
     ]
     return [samplers[i % 2][i // 2] for i in range(n_pairs)]
 
@@ -104,7 +104,7 @@ def wide_pairs(n_pairs: int, random_state: int) -> list[DomainPair]:
     for i in range(n_pairs):
         rng = np.random.default_rng([random_state, i])
         source, target = sides if i % 2 == 0 else sides[::-1]
-        digit = rng.permutation(target.classes)
+        digit = rng.permutation(np.array(target.classes))
         drawn = some_rows(rng, source, sorted(digit[N_CLASSES:]), MAX_PER_CLASS)
         aimed = some_rows(rng, target, sorted(digit[:N_CLASSES]), MAX_PER_CLASS)
         pairs.append(DomainPair(drawn, aimed))
@@ -122,8 +122,8 @@ def measure_demo(
     tasks = [(i, pair, function) for i, pair in enumerate(pairs)]
     rows: list[dict[str, Any]] = []
     with progress_bar(len(pairs), "testing", shown=progress) as advance:
-        for found in Executor(n_jobs).map(_measured, tasks):
-            rows += found
+        for rows_of_pair in Executor(n_jobs).map(_measured, tasks):
+            rows += rows_of_pair
             advance("testing")
     return pd.DataFrame(rows).sort_values("pair", kind="stable", ignore_index=True)
 
@@ -133,7 +133,7 @@ def _measured(task: tuple[int, DomainPair, Reflection]) -> list[dict[str, Any]]:
     index, pair, function = task
     target = pair.target
     unlabelled = DomainPair(pair.source, Domain(target.X, prepared=target.prepared))
-    before = evaluate(target.X, target.codes, label_counts=LABEL_COUNTS)
+    before = evaluate(target.X, target.codes, label_counts=DEMO_LABEL_COUNTS)
     rows: list[dict[str, Any]] = []
 
     def add(method: str, Z: Any, counts: tuple[int, ...]) -> None:
@@ -148,16 +148,16 @@ def _measured(task: tuple[int, DomainPair, Reflection]) -> list[dict[str, Any]]:
         add(name, fit_quietly(make(name), pair).transform(target), before.label_counts)
     for method, reflection in (("paper", function.paper), ("L2T", None)):
         for count in before.label_counts:
-            found = infer(unlabelled, reflection, n_labels=count, n_classes=N_CLASSES)
-            add(method, found.transform(target), (count,))
+            inference = infer(unlabelled, reflection, n_labels=count, n_classes=N_CLASSES)
+            add(method, inference.transform(target), (count,))
     return rows
 
 
 def demo_rows(study: pd.DataFrame) -> list[dict[str, Any]]:
     """Return one row per method and number of labels."""
-    found = study.groupby(["method", "labels"], sort=False)["ratio"].agg(["mean", "sem"])
-    found = found.rename(columns={"mean": "ratio", "sem": "standard_error"}).reset_index()
-    rows: list[dict[str, Any]] = found.to_dict("records")
+    summary = study.groupby(["method", "labels"], sort=False)["ratio"].agg(["mean", "sem"])
+    summary = summary.rename(columns={"mean": "ratio", "sem": "standard_error"}).reset_index()
+    rows: list[dict[str, Any]] = summary.to_dict("records")
     return [row | {"method": row["method"].lower()} for row in rows]
 
 
@@ -187,10 +187,10 @@ def _write_report(
     """Write the page: the measurements, one pair before and after the transfer, and the function."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    found = infer(pair, n_labels=FEW)
+    inference = infer(pair, n_labels=FEW)
     search = infer(pair, function, n_labels=FEW, method="paper").search
     assert search is not None  # it is the paper's method
-    accuracies = measured(pair.target, found)
+    accuracies = measured(pair.target, inference)
     means = _means(study)
     loader = PackageLoader("l2t.interfaces.cli")
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined)
@@ -204,12 +204,12 @@ def _write_report(
         best=max(PAPER, key=lambda name: means[name][0]),
         pair=pair,
         few=FEW,
-        found=found,
+        found=inference,
         before=accuracies["accuracy_before"],
         after=accuracies["accuracy_after"],
         ratios=_picture(plot_ratios(study, title)),
-        before_after=_picture(plot_transfer(pair, found)),
-        why="\n".join(explanation_lines(found)),
+        before_after=_picture(plot_transfer(pair, inference)),
+        why="\n".join(explanation_lines(inference)),
         explanation=search.explanation,
         beta=_picture(plot_explanation(search.explanation)),
         version=__version__,

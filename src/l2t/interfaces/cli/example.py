@@ -15,8 +15,8 @@ def digit_tables() -> dict[str, pd.DataFrame]:
     source = scans.take(~np.isin(np.asarray(scans.y), np.asarray(target.y)))
     answers = _table(target)
     known = np.random.default_rng(0).permutation(len(target))[:10]
-    few = answers.assign(digit=answers["digit"].where(answers.index.isin(known)))
-    return {"scans": _table(source), "handwriting": few, "answers": answers}
+    handwriting = answers.assign(digit=answers["digit"].where(answers.index.isin(known)))
+    return {"scans": _table(source), "handwriting": handwriting, "answers": answers}
 
 
 def _table(domain: Domain) -> pd.DataFrame:

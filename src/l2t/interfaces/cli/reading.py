@@ -37,7 +37,7 @@ def check_outputs(
 
     The kind of an output is "domain", "table", "figure", "matrix" or anything else.
     """
-    kept = {_file_id(each) for each in inputs if each is not None}
+    kept = {_file_id(path) for path in inputs if path is not None}
     if store is not None and (file := Address.of(store).path) is not None:
         kept.add(_file_id(file))
     for output, kind in outputs:
@@ -69,8 +69,8 @@ def free_path(name: str) -> Path:
 def _file_id(path: str | Path) -> object:
     """Return a value that is equal for two paths of the same file, hard links included."""
     try:
-        found = Path(path).stat()
-        return found.st_dev, found.st_ino
+        status = Path(path).stat()
+        return status.st_dev, status.st_ino
     except OSError:
         return os.path.realpath(path)
 
@@ -176,9 +176,9 @@ def note_order(
         return
     question = f"the target comes last{hint}: is the order right?"
     for table in sources:
-        given = table.labelled.labeled_rows(default=False)
-        if not given.all():
-            count = f"{int(given.sum())} of its {len(given)} rows"
+        is_labelled = table.labelled.labeled_rows(default=False)
+        if not is_labelled.all():
+            count = f"{int(is_labelled.sum())} of its {len(is_labelled)} rows"
             words = f"{table.path} has labels for {count}, {target.path} for all"
             print_note(f"note: {words}; {question}", quiet)
             return
@@ -186,10 +186,10 @@ def note_order(
         print_note(f"note: every row of {target.path} has a label; {question}", quiet)
 
 
-def note_preparation(found: Preparation, how: str, quiet: bool) -> None:
+def note_preparation(prepared: Preparation, how: str, quiet: bool) -> None:
     """Print how data were prepared, and why, if that was chosen automatically."""
     if how == "auto":
-        print_note(f"prepared: {found.reason}; same as --normalize {found.how}", quiet)
+        print_note(f"prepared: {prepared.reason}; same as --normalize {prepared.how}", quiet)
 
 
 def known_classes(url: str | None, n_features: int, quiet: bool) -> KnownClasses | None:

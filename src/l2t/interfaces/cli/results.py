@@ -18,22 +18,22 @@ from l2t.paper import Reflection
 
 
 def expectation(
-    source: Path, target: Path, pair: DomainPair, found: Inference | Suggestion
+    source: Path, target: Path, pair: DomainPair, inference: Inference | Suggestion
 ) -> dict[str, Any]:
     """Return the choice for a pair of files and the improvement to expect of it, as a record."""
-    low, high = finite_interval(found.interval) or (None, None)
+    low, high = finite_interval(inference.interval) or (None, None)
     return {
         "source": _described(source, pair.source),
         "target": _described(target, pair.target),
-        "labels": found.n_labels,
-        "choice": found.choice,
-        "predicted_improvement": found.predicted,
+        "labels": inference.n_labels,
+        "choice": inference.choice,
+        "predicted_improvement": inference.predicted,
         "low": low,
         "high": high,
-        "verdict": found.verdict,
-        "used": used_rows(found.choice),
-        "because": found.reason,
-        "columns": found.W.shape[1],
+        "verdict": inference.verdict,
+        "used": used_rows(inference.choice),
+        "because": inference.reason,
+        "columns": inference.W.shape[1],
     }
 
 
@@ -57,15 +57,15 @@ def _described(path: Path, domain: Domain) -> str:
     return f"{text}, {classes} {'class' if classes == 1 else 'classes'}"
 
 
-def measured(target: Domain, found: Inference) -> dict[str, Any]:
+def measured(target: Domain, inference: Inference) -> dict[str, Any]:
     """Return the measured improvement; nothing if not all labels of the target are known."""
     if target.y is None or target.labeled is not None:
         return {}
-    counts = (found.n_labels,)
+    counts = (inference.n_labels,)
     try:
         before, after = (
             evaluate(Z, target.codes, label_counts=counts, groups=target.group_codes)
-            for Z in (target.X, found.transform(target))
+            for Z in (target.X, inference.transform(target))
         )
     except InvalidInputError:  # too few rows to measure anything
         return {}
@@ -100,17 +100,17 @@ def _expected_ratio(predicted: float, interval: tuple[float, float] | None) -> s
     return words if low == high else f"{words}, 90 % interval {low:.3f} to {high:.3f}"
 
 
-def candidate_rows(found: Inference) -> list[dict[str, Any]]:
+def candidate_rows(inference: Inference) -> list[dict[str, Any]]:
     """Return one row per candidate: rehearsed and predicted ratio, and evidence from labelled rows."""
     rows = [
         {
-            "candidate": f"{each.name} (chosen)" if each.chosen else each.name,
-            "rehearsed": each.rehearsed,
-            "predicted": each.predicted,
-            "same_class_nearer": _nearer(each),
-            "note": each.reason,
+            "candidate": f"{candidate.name} (chosen)" if candidate.chosen else candidate.name,
+            "rehearsed": candidate.rehearsed,
+            "predicted": candidate.predicted,
+            "same_class_nearer": _nearer(candidate),
+            "note": candidate.reason,
         }
-        for each in found.candidates.values()
+        for candidate in inference.candidates.values()
     ]
     for name in ("rehearsed", "same_class_nearer", "note"):
         if not any(row[name] for row in rows):
@@ -118,30 +118,32 @@ def candidate_rows(found: Inference) -> list[dict[str, Any]]:
     return rows
 
 
-def explanation_lines(found: Inference) -> Iterator[str]:
+def explanation_lines(inference: Inference) -> Iterator[str]:
     """Yield lines with the choice, and the evidence for and against each candidate."""
-    labels = f"with {found.n_labels} labelled rows of {found.n_classes} classes"
-    yield f"choice: {found.choice}\nused: {used_rows(found.choice)}"
-    yield f"expected: {_expected_ratio(found.predicted, found.interval)}, {labels}"
-    yield f"why: {found.reason}"
-    for each in found.candidates.values():
+    labels = f"with {inference.n_labels} labelled rows of {inference.n_classes} classes"
+    yield f"choice: {inference.choice}\nused: {used_rows(inference.choice)}"
+    yield f"expected: {_expected_ratio(inference.predicted, inference.interval)}, {labels}"
+    yield f"why: {inference.reason}"
+    for candidate in inference.candidates.values():
         yield ""
-        yield f"{each.name}{', chosen' if each.chosen else ''}"
-        if each.name == NO_TRANSFER:
+        yield f"{candidate.name}{', chosen' if candidate.chosen else ''}"
+        if candidate.name == NO_TRANSFER:
             yield "  the original features, which all others are compared with"
-        elif each.predicted is None:
-            yield f"  cannot be used: {each.reason}"
+        elif candidate.predicted is None:
+            yield f"  cannot be used: {candidate.reason}"
         else:
-            yield f"  rehearsal: {_rehearsed(each, found)}"
-            yield f"  labelled rows: {_evidence(each)}"
-            yield f"  expected: {_expected_ratio(each.predicted, each.interval)}"
+            yield f"  rehearsal: {_rehearsed(candidate, inference)}"
+            yield f"  labelled rows: {_evidence(candidate)}"
+            yield f"  expected: {_expected_ratio(candidate.predicted, candidate.interval)}"
 
 
-def _rehearsed(candidate: Candidate, found: Inference) -> str:
-    if candidate.rehearsed is None or found.rehearsal is None:
+def _rehearsed(candidate: Candidate, inference: Inference) -> str:
+    if candidate.rehearsed is None or inference.rehearsal is None:
         return "none"
-    words = f"{candidate.rehearsed:.3f} times the accuracy, in {found.rehearsal.n_plays} rehearsals"
-    if found.rehearsal.skill < LEAST_SKILL:
+    words = (
+        f"{candidate.rehearsed:.3f} times the accuracy, in {inference.rehearsal.n_plays} rehearsals"
+    )
+    if inference.rehearsal.skill < LEAST_SKILL:
         words += "; not used, because the features do not separate the known classes"
     return words
 
@@ -177,11 +179,11 @@ def _nearer(candidate: Candidate) -> str:
 
 
 def write_side(
-    side: str, table: Table, domain: Domain, found: Inference | Suggestion, path: Path
+    side: str, table: Table, domain: Domain, inference: Inference | Suggestion, path: Path
 ) -> str:
     """Write a file with transformed features, or the original ones if nothing is transferred."""
-    transferred = found.verdict == "transfer"
-    features = found.transform(domain) if transferred else None
+    transferred = inference.verdict == "transfer"
+    features = inference.transform(domain) if transferred else None
     if path.suffix.lower() == ".npz":
         raw = table.domain
         write_domain(raw if features is None else raw.with_features(features), path)
@@ -203,8 +205,8 @@ def learning_summary(function: Reflection) -> dict[str, Any]:
 def function_summary(function: Reflection) -> dict[str, Any]:
     """Return the parameters of a reflection function, and how it was learned."""
     training = function.training
-    choices = [each for each in training.get("choices", []) if each.get("spearman") is not None]
-    best = max((each["spearman"] for each in choices), default=None)
+    correlations = (choice.get("spearman") for choice in training.get("choices", []))
+    best = max((value for value in correlations if value is not None), default=None)
     names = "experiences runs pairs gamma huber starts starts_agreeing stopped"
     return {
         **{name: training.get(name) for name in names.split()},

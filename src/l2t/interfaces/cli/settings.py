@@ -26,15 +26,15 @@ def read_settings(context: typer.Context, file: Path | None) -> Path | None:
     if file is None or context.resilient_parsing:  # the latter: shell completion
         return file
     parameters = dict(_parameters(context))
-    found = {}
+    defaults = {}
     for key, value in _load(file).items():
         if key not in parameters:
             known = ", ".join(parameters)
             raise InvalidInputError(f"{file}: keys must be one of {known}, got {key!r:.80}")
         parameter = parameters[key]
         _check(context, parameter, value, f"{file}: {key}")
-        found[parameter.name] = value
-    context.default_map = found
+        defaults[parameter.name] = value
+    context.default_map = defaults
     return file
 
 
@@ -43,8 +43,8 @@ def write_settings(context: typer.Context, results: Path, **replaced: str) -> Pa
 
     `replaced` are settings to write with another value than was typed: a URL without its password.
     """
-    typed = {key: _plain(context.params[each.name]) for key, each in _parameters(context)}
-    given = {key: value for key, value in (typed | replaced).items() if value is not None}
+    typed = {key: _plain(context.params[parameter.name]) for key, parameter in _parameters(context)}
+    settings = {key: value for key, value in (typed | replaced).items() if value is not None}
     force = " --force" if "force" in context.params else ""
     for number in itertools.count(1):
         ending = ".toml" if number == 1 else f"-{number}.toml"
@@ -53,11 +53,11 @@ def write_settings(context: typer.Context, results: Path, **replaced: str) -> Pa
             with file.open("x", encoding="utf-8") as handle:
                 handle.write(
                     f"# Written by l2t {__version__}. To repeat this run from the same directory:\n"
-                    f"#   l2t {context.info_name} --config {file}{force}\n{_toml(given)}"
+                    f"#   l2t {context.info_name} --config {file}{force}\n{_toml(settings)}"
                 )
         except FileExistsError:
             with suppress(InvalidInputError):
-                if _load(file) == given:
+                if _load(file) == settings:
                     break
         else:
             break
@@ -89,12 +89,12 @@ def _check(context: typer.Context, parameter: Any, value: Any, where: str) -> No
     command: Any = context.command.callback
     declared = inspect.signature(command, eval_str=True).parameters
     hint = str(get_args(declared[parameter.name].annotation)[0])  # without the help of the option
-    kind, described = next(each for each in _KINDS if each[0].__name__ in hint or each[0] is str)
+    kind, described = next(pair for pair in _KINDS if pair[0].__name__ in hint or pair[0] is str)
     several = "list" in hint
     if several:
         described = f"a list, each entry {described}"
     values = value if several and isinstance(value, list) else [value]
-    if several != isinstance(value, list) or not all(type(each) is kind for each in values):
+    if several != isinstance(value, list) or not all(type(entry) is kind for entry in values):
         raise InvalidInputError(f"{where} must be {described}, got {value!r:.80}")
     try:
         parameter.process_value(context, value)
@@ -109,7 +109,9 @@ def _plain(value: Any) -> Any:
     return str(value) if isinstance(value, Path) else value
 
 
-def _toml(given: Mapping[str, Any]) -> str:
+def _toml(settings: Mapping[str, Any]) -> str:
     """Return strings, numbers, booleans and lists as TOML, where they look as in JSON."""
-    lines = (f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in given.items())
+    lines = (
+        f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in settings.items()
+    )
     return "".join(lines).replace("\x7f", "\\u007f")

@@ -141,7 +141,7 @@ def _tables(request: dict[str, Any]) -> list[Table]:
     each = [file["reading"] for file in files]
     try:
         paths = [file["path"] for file in files]
-        return read_tables(paths, each=each, impute=request["impute"], encode=True)
+        return read_tables(paths, per_file=each, impute=request["impute"], encode=True)
     except L2TError as error:
         raise InvalidInputError(_named(request, str(error))) from None
 

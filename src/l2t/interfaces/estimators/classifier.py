@@ -194,21 +194,21 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         names = getattr(self, "feature_names_in_", None)
         names = names if self.encoder_ is None else self.encoder_.feature_names
         sources, target = split_domains(X, labels, sample_domain, feature_names=names)
-        alone = sample_domain is None
+        only_target = sample_domain is None
         known = labeled_rows(labels, sample_domain)
         assert_all_finite(_as_numbers(labels[known]), input_name="y")
         check_classification_targets(_as_numbers(labels[known]))
-        if alone and not known.all():
+        if only_target and not known.all():
             raise InvalidInputError(
                 "y must be known for every row where sample_domain is not given, "
                 f"got {labels[known.argmin()]} at row {int(known.argmin())}"
             )
         self._warn_of_source_classes(sources, target)
-        found = predict(
-            [] if alone else sources,
+        prediction = predict(
+            [] if only_target else sources,
             target,
             classifier=clone(self.classifier, safe=False),
-            train_on="target" if alone else self.train_on,
+            train_on="target" if only_target else self.train_on,
             shared=self.shared,
             balanced=self.balanced,
             metric=self.metric,
@@ -217,10 +217,12 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
             reflection=self.reflection,
             random_state=seed_of(self.random_state),
         )
-        self.choice_, self.classifier_, self.report_ = found.choice, found.classifier, found.report
-        self.model_ = replace(found.model, encoder=self.encoder_)
-        kept = found.classes.dtype if labels.dtype == object else labels.dtype
-        self.classes_ = found.classes.astype(kept)
+        self.choice_ = prediction.choice
+        self.classifier_ = prediction.classifier
+        self.report_ = prediction.report
+        self.model_ = replace(prediction.model, encoder=self.encoder_)
+        kept = prediction.classes.dtype if labels.dtype == object else labels.dtype
+        self.classes_ = prediction.classes.astype(kept)
         return self
 
     def predict(self, X: Any, *, sample_domain: Any = None, allow_source: bool = True) -> AnyArray:
@@ -319,10 +321,10 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         decided = method == "predict" and self.model_.offsets is not None
         if hasattr(self, "estimator_") and not decided:
             return np.asarray(getattr(self.estimator_, method)(self.model_.parts[0][0](X)))
-        found = self.model_.predict_proba(X)
+        probabilities = self.model_.predict_proba(X)
         if method == "predict":
-            return np.asarray(self.classes_[self.model_.decide(found)])
-        return np.log(found) if method == "predict_log_proba" else found
+            return np.asarray(self.classes_[self.model_.decide(probabilities)])
+        return np.log(probabilities) if method == "predict_log_proba" else probabilities
 
     def _features(self, X: Any, **checks: Any) -> Any:
         """Return X as numbers, validated; the columns of a table as features."""

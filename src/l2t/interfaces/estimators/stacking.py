@@ -15,7 +15,7 @@ from l2t.prediction.training import as_domains
 from l2t.typing import AnyArray, Mask
 
 #: The labels of a binary problem in which -1 is a class.
-SIGNS = {-1, 1}
+SAMPLE_DOMAIN_SIGNS = {-1, 1}
 
 Stacked = tuple[AnyArray, AnyArray | None, npt.NDArray[np.int64]]
 
@@ -128,4 +128,4 @@ def labeled_rows(y: AnyArray, sample_domain: Any) -> Mask:
     """Return which rows are labelled; without `sample_domain`, -1 is a class if all labels are -1 and 1."""
     if sample_domain is not None:
         return known_labels(y, ~is_source(sample_domain))
-    return known_labels(y, {label_key(label) for label in y.tolist()} != SIGNS)
+    return known_labels(y, {label_key(label) for label in y.tolist()} != SAMPLE_DOMAIN_SIGNS)

@@ -185,7 +185,7 @@ class L2TTransformer(
             )
         self.inference_ = self.factors_ = self.predicted_ = None
         if choosing:
-            found = self.inference_ = infer(
+            inference = self.inference_ = infer(
                 target,
                 self.reflection,
                 self.n_components,
@@ -198,7 +198,9 @@ class L2TTransformer(
                 shared=False,
                 random_state=seed_of(self.random_state),
             )
-            self.choice_, self.predicted_, W = found.choice, found.predicted, found.W
+            self.choice_ = inference.choice
+            self.predicted_ = inference.predicted
+            W = inference.W
         else:
             self.factors_ = self._fit_algorithm(DomainPair(sources[0], target), known)
             self.choice_, W = self.factors_.algorithm, self.factors_.W

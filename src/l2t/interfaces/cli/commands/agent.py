@@ -27,18 +27,18 @@ app.add_typer(agent, name="agent")
 def ask(  # noqa: PLR0913
     source: options.Source,
     target: options.Target,
-    url: options.Store = "experiences.db",
+    url: options.StoreOption = "experiences.db",
     output: options.Output = None,
     *,
     reading: options.Reading,
-    labels: options.Labels = None,
-    classes: options.Classes = None,
-    reflection: options.Reflection = None,
-    normalize: options.Normalize = "auto",
-    force: options.Force = False,
-    seed: options.Seed = 0,
-    format: options.As = Format.table,
-    quiet: options.Quiet = False,
+    labels: options.LabelsOption = None,
+    classes: options.ClassesOption = None,
+    reflection: options.ReflectionOption = None,
+    normalize: options.NormalizeOption = "auto",
+    force: options.ForceOption = False,
+    seed: options.SeedOption = 0,
+    format: options.FormatOption = Format.table,
+    quiet: options.QuietOption = False,
 ) -> None:
     """Ask what to transfer from a source file to a target file.
 
@@ -84,14 +84,14 @@ def tell(
     after: Annotated[
         float, typer.Option(min=0, max=1, help="Accuracy on the same rows with the transfer.")
     ],
-    url: options.Store = "experiences.db",
+    url: options.StoreOption = "experiences.db",
     labels: Annotated[
         int | None, number("Number of labelled rows; by default that of 'ask'.")
     ] = None,
     correct: Annotated[
         bool, typer.Option("--correct", help="Replace the outcome reported before.")
     ] = False,
-    format: options.As = Format.table,
+    format: options.FormatOption = Format.table,
 ) -> None:
     """Report the outcome of a suggestion, which becomes an experience of the store."""
     with l2t.open_store(url, create=False) as store:
@@ -110,10 +110,10 @@ def tell(
 
 @agent.command("list", short_help="List the suggestions with their outcomes.")
 def list_suggestions(
-    url: options.Store = "experiences.db",
+    url: options.StoreOption = "experiences.db",
     open_only: Annotated[bool, flag("Only suggestions without an outcome.", "--open")] = False,
     delete: Annotated[str | None, named("Delete this suggestion first.", metavar="ID")] = None,
-    format: options.As = Format.table,
+    format: options.FormatOption = Format.table,
 ) -> None:
     """List the suggestions with their outcomes: first those without one, each time the newest first."""
     from l2t.interfaces.cli.results import used_rows
@@ -144,9 +144,9 @@ def _deprecated(command: Callable[..., None], old: str, new: str, **fixed: Any) 
     """Add a command under its name in version 0.2, which prints the new name; `fixed` are option values."""
 
     @functools.wraps(command)
-    def run(**given: Any) -> None:
+    def run(**arguments: Any) -> None:
         print_note(f"note: l2t {old} is deprecated and will be removed; write l2t {new}")
-        command(**given | fixed)
+        command(**arguments | fixed)
 
     app.command(old, hidden=True)(run)
 

@@ -23,13 +23,13 @@ NO_LABELS = (
 @app.command(short_help="Run the whole method on handwritten digits, in about a minute.")
 def demo(
     pairs: Annotated[int, number("Number of new pairs to test on.", least=2)] = 8,
-    seed: options.Seed = 0,
-    jobs: options.Jobs = 2,
-    plot: options.Plot = None,
+    seed: options.SeedOption = 0,
+    jobs: options.JobsOption = 2,
+    plot: options.PlotOption = None,
     report: Annotated[Path, file("Write a page with pictures.")] = Path("demo.html"),
-    force: options.Force = False,
-    format: options.As = Format.table,
-    quiet: options.Quiet = False,
+    force: options.ForceOption = False,
+    format: options.FormatOption = Format.table,
+    quiet: options.QuietOption = False,
 ) -> None:
     """Collect experiences on handwritten digits, learn from them, and transfer between new pairs.
 
@@ -51,8 +51,8 @@ def example(
     folder: Annotated[
         Path, file("Write the files into this folder.", "--folder", metavar="FOLDER")
     ] = Path(),
-    force: options.Force = False,
-    quiet: options.Quiet = False,
+    force: options.ForceOption = False,
+    quiet: options.QuietOption = False,
 ) -> None:
     """Write an example: a labelled source, a target with other classes and few labels, and its true labels.
 
@@ -85,21 +85,21 @@ def transfer(  # noqa: PLR0913
     output: options.Output = None,
     *,
     reading: options.Reading,
-    labels: options.Labels = None,
-    classes: options.Classes = None,
-    candidates: options.Candidates = None,
-    store: options.KnownStore = None,
-    method: options.How = "l2t",
-    reflection: options.Reflection = None,
+    labels: options.LabelsOption = None,
+    classes: options.ClassesOption = None,
+    candidates: options.CandidatesOption = None,
+    store: options.KnownStoreOption = None,
+    method: options.MethodOption = "l2t",
+    reflection: options.ReflectionOption = None,
     components: Annotated[int | None, number("Maximum number of output features.")] = None,
-    normalize: options.Normalize = "auto",
+    normalize: options.NormalizeOption = "auto",
     source_output: Annotated[Path | None, file("Write the transformed source.")] = None,
     w_output: Annotated[Path | None, file("Write the matrix of the transfer (.npy).")] = None,
-    plot: options.Plot = None,
-    force: options.Force = False,
-    seed: options.Seed = 0,
-    format: options.As = Format.table,
-    quiet: options.Quiet = False,
+    plot: options.PlotOption = None,
+    force: options.ForceOption = False,
+    seed: options.SeedOption = 0,
+    format: options.FormatOption = Format.table,
+    quiet: options.QuietOption = False,
 ) -> None:
     """Find what to transfer from a source to a target, if anything, and transform the target.
 
@@ -133,19 +133,21 @@ def transfer(  # noqa: PLR0913
     if pair.source.y is None and not (known and known.n_classes):
         print_note(f"note: {source} {NO_LABELS}", quiet)
     with progress_bar(4, "", shown=not quiet) as advance:
-        found = l2t.infer(pair, known=known, callback=advance, **wanted)
+        inference = l2t.infer(pair, known=known, callback=advance, **wanted)
     note_preparation(prepared, normalize, quiet)
     for side, path in sides.items():
         if path is not None:
             domain = getattr(pair, side)
-            print_note(results.write_side(side, tables[side], domain, found, path), quiet)
-    _write_others(pair, found, w_output, plot, quiet)
-    record = results.expectation(source, target, pair, found) | results.measured(pair.target, found)
+            print_note(results.write_side(side, tables[side], domain, inference, path), quiet)
+    _write_others(pair, inference, w_output, plot, quiet)
+    record = results.expectation(source, target, pair, inference) | results.measured(
+        pair.target, inference
+    )
     if format is Format.table:
         show_record(results.for_display(record), format)
-        show_rows(results.candidate_rows(found), format)
+        show_rows(results.candidate_rows(inference), format)
     else:
-        more = {"candidates": found.candidates.records()} if format is Format.json else {}
+        more = {"candidates": inference.candidates.records()} if format is Format.json else {}
         show_record(record | more, format)
 
 
@@ -156,14 +158,14 @@ def rank(  # noqa: PLR0913
     files: Annotated[list[Path], argument("SOURCE... TARGET", "Source files, then the target.")],
     *,
     reading: options.Reading,
-    labels: options.Labels = None,
-    classes: options.Classes = None,
-    candidates: options.Candidates = None,
-    store: options.KnownStore = None,
-    normalize: options.Normalize = "auto",
-    seed: options.Seed = 0,
-    format: options.As = Format.table,
-    quiet: options.Quiet = False,
+    labels: options.LabelsOption = None,
+    classes: options.ClassesOption = None,
+    candidates: options.CandidatesOption = None,
+    store: options.KnownStoreOption = None,
+    normalize: options.NormalizeOption = "auto",
+    seed: options.SeedOption = 0,
+    format: options.FormatOption = Format.table,
+    quiet: options.QuietOption = False,
 ) -> None:
     """Rank sources by how much each is expected to improve the accuracy on a target.
 
@@ -191,12 +193,13 @@ def rank(  # noqa: PLR0913
     ranked = l2t.rank_sources(last, read, known=known, **options.inference_options(context))
     note_preparation(prepared, normalize, quiet)
     rows: list[dict[str, Any]] = []
-    for place, each in enumerate(ranked, start=1):
-        low, high = finite_interval(each.inference.interval) or (None, None)
-        adds = "nothing" if format is Format.table and not _adds(each.adds) else each.adds
-        row = {"rank": place, "source": str(sources[each.index]), "adds": adds}
-        row |= {"predicted": each.predicted, "low": low, "high": high}
-        rows.append(row | {"choice": each.inference.choice})
+    for place, source_rank in enumerate(ranked, start=1):
+        low, high = finite_interval(source_rank.inference.interval) or (None, None)
+        adds_nothing = format is Format.table and not _adds(source_rank.adds)
+        adds = "nothing" if adds_nothing else source_rank.adds
+        row = {"rank": place, "source": str(sources[source_rank.index]), "adds": adds}
+        row |= {"predicted": source_rank.predicted, "low": low, "high": high}
+        rows.append(row | {"choice": source_rank.inference.choice})
     show_rows(rows, format)
     if not _adds(ranked[0].adds):
         print_note("no source is expected to add to what the target alone gives", quiet)
@@ -218,7 +221,11 @@ def _adds(ratio: float) -> bool:
 
 
 def _write_others(
-    pair: l2t.DomainPair, found: l2t.Inference, matrix: Path | None, plot: Path | None, quiet: bool
+    pair: l2t.DomainPair,
+    inference: l2t.Inference,
+    matrix: Path | None,
+    plot: Path | None,
+    quiet: bool,
 ) -> None:
     """Write the matrix of the transfer, and a plot of both domains."""
     import numpy as np
@@ -227,11 +234,11 @@ def _write_others(
 
     if matrix is not None:
         with replacing(matrix) as handle:
-            W = found.W if isinstance(found.W, np.ndarray) else found.W.toarray()
+            W = inference.W if isinstance(inference.W, np.ndarray) else inference.W.toarray()
             np.save(handle, W, allow_pickle=False)
         print_note(f"matrix written to {matrix}", quiet)
     if plot is not None:
         from l2t.plots import plot_transfer
 
-        plot_transfer(pair, found).savefig(plot, dpi=150)
+        plot_transfer(pair, inference).savefig(plot, dpi=150)
         print_note(f"picture written to {plot}", quiet)

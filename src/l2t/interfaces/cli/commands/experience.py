@@ -27,14 +27,14 @@ def collect(  # noqa: PLR0913
     context: typer.Context,
     source: Annotated[Path, argument("SOURCE", "File of the source domain, with labels.")],
     target: Annotated[Path, argument("TARGET", "File of the target domain, with labels.")],
-    store: options.Store = "experiences.db",
+    store: options.StoreOption = "experiences.db",
     pairs: Annotated[int, number("Number of pairs to draw.")] = 100,
     classes: Annotated[int, number("Number of classes of each domain in a pair.", least=2)] = 3,
     per_class: Annotated[int, number("Maximum number of rows per class.")] = 80,
     shared: Annotated[bool, flag("Draw the same classes from both files.", "--shared")] = False,
     *,
     reading: options.Reading,
-    normalize: options.Normalize = "rows",
+    normalize: options.NormalizeOption = "rows",
     algorithms: Annotated[
         str, named("Comma-separated names of algorithms.", metavar="NAMES")
     ] = "all",
@@ -42,15 +42,15 @@ def collect(  # noqa: PLR0913
         bool, flag("Run one random algorithm per pair.", "--one-per-pair")
     ] = False,
     components: Annotated[int, number("Number of components.")] = 20,
-    jobs: options.Jobs = 1,
-    cluster: options.Cluster = None,
+    jobs: options.JobsOption = 1,
+    cluster: options.ClusterOption = None,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Run again what failed before.")
     ] = False,
-    seed: options.Seed = 0,
-    config: options.Config = None,
-    format: options.As = Format.table,
-    quiet: options.Quiet = False,
+    seed: options.SeedOption = 0,
+    config: options.ConfigOption = None,
+    format: options.FormatOption = Format.table,
+    quiet: options.QuietOption = False,
 ) -> None:
     """Draw pairs from two labelled domains, run algorithms on them, and store the experiences.
 
@@ -73,16 +73,26 @@ def collect(  # noqa: PLR0913
         ) from None
     names = algorithms if algorithms == "all" else re.split(r"\s*,\s*", algorithms.strip())
     l2t.algorithms.make_all("algorithms", names)  # or an error, before anything is written
-    given: Any = {"algorithms": names, "one_per_pair": one_per_pair, "n_components": components}
-    given |= {"n_jobs": jobs, "cluster": cluster, "random_state": seed, "progress": not quiet}
-    given["retry_failed"] = retry_failed
-    _collect(context, sampler, store, format, **given)
+    _collect(
+        context,
+        sampler,
+        store,
+        format,
+        algorithms=names,
+        one_per_pair=one_per_pair,
+        n_components=components,
+        n_jobs=jobs,
+        cluster=cluster,
+        random_state=seed,
+        progress=not quiet,
+        retry_failed=retry_failed,
+    )
 
 
 @app.command(short_help="Learn a reflection function from the experiences of a store.")
 def learn(  # noqa: PLR0913
     context: typer.Context,
-    store: options.Store = "experiences.db",
+    store: options.StoreOption = "experiences.db",
     output: Annotated[Path, file("Write the reflection function.", "--output", "-o")] = _FUNCTION,
     neighbors: Annotated[
         list[int] | None,
@@ -94,17 +104,17 @@ def learn(  # noqa: PLR0913
         int, number("Maximum number of labels to learn from; others only calibrate intervals.")
     ] = 30,
     trained_on: Annotated[
-        options.TrainedOn, typer.Option(help="Learn from classifiers trained on these rows.")
+        options.TrainedOnChoice, typer.Option(help="Learn from classifiers trained on these rows.")
     ] = "target",
     form: Annotated[
-        options.Form,
+        options.FormChoice,
         typer.Option(help="Form of the function: the paper's, or a convex one with one optimum."),
     ] = "paper",
-    force: options.Force = False,
-    seed: options.Seed = 0,
-    config: options.Config = None,
-    format: options.As = Format.table,
-    quiet: options.Quiet = False,
+    force: options.ForceOption = False,
+    seed: options.SeedOption = 0,
+    config: options.ConfigOption = None,
+    format: options.FormatOption = Format.table,
+    quiet: options.QuietOption = False,
 ) -> None:
     """Learn a reflection function from the experiences of a store.
 
@@ -147,13 +157,13 @@ def _labelled(
     tables = read_files(files, reading, quiet)
     for path in (table.path for table in tables if table.domain.y is None):
         raise InvalidInputError(f"{path}: has no labels; name the label column with --label")
-    found = l2t.prepare(tables[0].domain, tables[-1].domain, how)
-    note_preparation(found, how, quiet)
-    return [l2t.normalize(table.domain, found.how) for table in tables]
+    prepared = l2t.prepare(tables[0].domain, tables[-1].domain, how)
+    note_preparation(prepared, how, quiet)
+    return [l2t.normalize(table.domain, prepared.how) for table in tables]
 
 
 def _collect(
-    context: typer.Context, sampler: l2t.PairSampler, url: str, format: Format, **given: Any
+    context: typer.Context, sampler: l2t.PairSampler, url: str, format: Format, **arguments: Any
 ) -> None:
     """Collect into a store, write the settings beside it, and print a summary."""
     from l2t.experiences.store.address import Address
@@ -164,7 +174,7 @@ def _collect(
         place = Path(url) if address.path and "://" not in url else address.path
         settings = write_settings(context, place or Path("experiences"), store=known)
         try:
-            summary = l2t.collect(sampler, store, **given)
+            summary = l2t.collect(sampler, store, **arguments)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(
                 f"finished runs are kept in {known}; resume with: l2t collect --config {settings}"
@@ -176,7 +186,7 @@ def _collect(
         asdict(summary) | {"experiences": count, "store": known, "settings": str(settings)},
         format,
     )
-    quiet = not given["progress"]
+    quiet = not arguments["progress"]
     if why := "; ".join(dict.fromkeys(summary.lost)):
         print_note(
             f"{len(summary.lost)} runs were lost; run the command again to repeat them: {why:.300}"

@@ -25,18 +25,18 @@ def explain(  # noqa: PLR0913
     pair: Annotated[list[Path] | None, argument("SOURCE TARGET", "Two files, or none.")] = None,
     *,
     reading: options.Reading,
-    labels: options.Labels = None,
-    classes: options.Classes = None,
-    candidates: options.Candidates = None,
-    store: options.KnownStore = None,
-    method: options.How = "l2t",
-    reflection: options.Reflection = None,
-    normalize: options.Normalize = "auto",
-    plot: options.Plot = None,
-    force: options.Force = False,
-    seed: options.Seed = 0,
-    format: options.As = Format.table,
-    quiet: options.Quiet = False,
+    labels: options.LabelsOption = None,
+    classes: options.ClassesOption = None,
+    candidates: options.CandidatesOption = None,
+    store: options.KnownStoreOption = None,
+    method: options.MethodOption = "l2t",
+    reflection: options.ReflectionOption = None,
+    normalize: options.NormalizeOption = "auto",
+    plot: options.PlotOption = None,
+    force: options.ForceOption = False,
+    seed: options.SeedOption = 0,
+    format: options.FormatOption = Format.table,
+    quiet: options.QuietOption = False,
 ) -> None:
     """Explain the choice for two files: rehearsal, labelled rows and expected accuracy of each candidate.
 
@@ -62,36 +62,36 @@ def explain(  # noqa: PLR0913
     _, prepared = read_pair(pair[0], pair[1], reading=reading, how=normalize, quiet=quiet)
     domains = prepared.pair
     if method == "paper":
-        found = l2t.infer(domains, function, n_labels=labels, method="paper")
+        inference = l2t.infer(domains, function, n_labels=labels, method="paper")
     else:
         known = known_classes(store, domains.n_features, quiet)
-        found = l2t.infer(domains, function, known=known, **options.inference_options(context))
+        inference = l2t.infer(domains, function, known=known, **options.inference_options(context))
     note_preparation(prepared, normalize, quiet)
     if method == "paper":
-        _show_prediction(function, found, store, plot, format)
+        _show_prediction(function, inference, store, plot, format)
     else:
-        _show_candidates(found, format)
+        _show_candidates(inference, format)
     if plot is not None:
         print_note(f"picture written to {plot}", quiet)
 
 
-def _show_candidates(found: l2t.Inference, format: Format) -> None:
+def _show_candidates(inference: l2t.Inference, format: Format) -> None:
     """Print the evidence for and against each candidate."""
     from l2t.interfaces.cli.results import explanation_lines, used_rows
 
     if format is Format.table:
-        typer.echo(escape_controls("\n".join(explanation_lines(found))))
+        typer.echo(escape_controls("\n".join(explanation_lines(inference))))
     elif format is Format.json:
-        record = {"choice": found.choice, "verdict": found.verdict}
-        record |= {"used": used_rows(found.choice), "because": found.reason}
-        show_record(record | {"candidates": found.candidates.records()}, format)
+        record = {"choice": inference.choice, "verdict": inference.verdict}
+        record |= {"used": used_rows(inference.choice), "because": inference.reason}
+        show_record(record | {"candidates": inference.candidates.records()}, format)
     else:
-        show_rows(found.candidates.records(), format)
+        show_rows(inference.candidates.records(), format)
 
 
 def _show_prediction(
     function: Reflection,
-    found: l2t.Inference,
+    inference: l2t.Inference,
     store: str | None,
     plot: Path | None,
     format: Format,
@@ -99,18 +99,20 @@ def _show_prediction(
     """Print the parts of a prediction, and plot them."""
     from l2t.interfaces.cli.results import used_rows
 
-    assert found.search is not None  # it is the paper's method
-    explanation = found.search.explanation
+    assert inference.search is not None  # it is the paper's method
+    explanation = inference.search.explanation
     if store is not None:
         with l2t.open_store(store, create=False) as opened:
             past = opened.experiences(status="done")
-            explanation = function.explain(found.search.statistics, found.n_labels, past=past)
+            explanation = function.explain(
+                inference.search.statistics, inference.n_labels, past=past
+            )
     if format is Format.table:
-        used = f"used: {used_rows(found.choice)}"
-        typer.echo(escape_controls(f"{explanation}\n{used}\nwhy: {found.reason}"))
+        used = f"used: {used_rows(inference.choice)}"
+        typer.echo(escape_controls(f"{explanation}\n{used}\nwhy: {inference.reason}"))
     else:
-        record: dict[str, Any] = {"predicted": explanation.predicted, "verdict": found.verdict}
-        record |= {"used": used_rows(found.choice)}
+        record: dict[str, Any] = {"predicted": explanation.predicted, "verdict": inference.verdict}
+        record |= {"used": used_rows(inference.choice)}
         show_record(record | explanation.terms, format)
     if plot is not None:
         from l2t.plots import plot_explanation

@@ -37,25 +37,25 @@ flag = functools.partial(named, metavar=None)
 Source = Annotated[Path, argument("SOURCE", "File of the source domain.")]
 Target = Annotated[Path, argument("TARGET", "File of the target domain, with few labels or none.")]
 Output = Annotated[Path | None, file("Write the transformed target.", "--output", "-o")]
-Store = Annotated[
+StoreOption = Annotated[
     str,
     named("The store: a .db file, or postgresql://user@host/database.", "--store", metavar="STORE"),
 ]
-KnownStore = Annotated[
+KnownStoreOption = Annotated[
     str | None,
     named(
         "Also use the labelled targets of this store that have the same features.", metavar="STORE"
     ),
 ]
-Labels = Annotated[
+LabelsOption = Annotated[
     int | None,
     number("Number of labelled target rows; by default those of the file, or five per class."),
 ]
-Classes = Annotated[
+ClassesOption = Annotated[
     int | None,
     number("Number of target classes; by default those of the labelled rows, or 3.", least=2),
 ]
-Candidates = Annotated[
+CandidatesOption = Annotated[
     str | None,
     named(
         "Comma-separated candidates to choose from, in addition to 'identity' (no transfer); by default "
@@ -63,37 +63,37 @@ Candidates = Annotated[
         metavar="NAMES",
     ),
 ]
-Normalize = Annotated[
+NormalizeOption = Annotated[
     Literal["auto", "none", "rows", "centred", "zscore"],
     typer.Option(
         help="Scale the features first: rows to unit norm, centred rows to unit norm, or columns to unit "
         "variance; auto chooses what classifies the labelled source rows best."
     ),
 ]
-How = Annotated[
+MethodOption = Annotated[
     Literal["l2t", "paper"],
     typer.Option(
         help="l2t rehearses candidates on known classes and chooses the best; paper searches with the "
         "paper's reflection function."
     ),
 ]
-Reflection = Annotated[
+ReflectionOption = Annotated[
     str | None,
     file("Reflection function from 'l2t learn'; by default the one that ships with L2T."),
 ]
-Plot = Annotated[Path | None, file("Draw a picture (.png, .svg or .pdf).")]
-Seed = Annotated[int, number("Random seed.", least=0)]
+PlotOption = Annotated[Path | None, file("Draw a picture (.png, .svg or .pdf).")]
+SeedOption = Annotated[int, number("Random seed.", least=0)]
 #: Repeated here, because importing the library's type would import numpy.
-TrainedOn = Literal["target", "source", "both"]
-Form = Literal["paper", "convex"]
-Jobs = Annotated[int, number("Number of processes; -1 for one per core.", least=None)]
-Cluster = Annotated[
+TrainedOnChoice = Literal["target", "source", "both"]
+FormChoice = Literal["paper", "convex"]
+JobsOption = Annotated[int, number("Number of processes; -1 for one per core.", least=None)]
+ClusterOption = Annotated[
     str | None, named("Run on a Dask scheduler, such as tcp://host:8786.", metavar="ADDRESS")
 ]
-As = Annotated[Format, typer.Option("--format", help="Output format.")]
-Quiet = Annotated[bool, flag("Print only results and errors.", "--quiet", "-q")]
-Force = Annotated[bool, flag("Replace existing output files.", "--force")]
-Config = Annotated[
+FormatOption = Annotated[Format, typer.Option("--format", help="Output format.")]
+QuietOption = Annotated[bool, flag("Print only results and errors.", "--quiet", "-q")]
+ForceOption = Annotated[bool, flag("Replace existing output files.", "--force")]
+ConfigOption = Annotated[
     Path | None,
     typer.Option(
         callback=read_settings,
@@ -174,18 +174,18 @@ def reads_files(*left_out: str) -> Callable[[Callable[..., None]], Callable[...,
             parameters += options if name == "reading" else [parameter]
 
         @functools.wraps(command)
-        def run(**given: Any) -> None:
-            reading = {option.name: given.pop(option.name) for option in options}
+        def run(**arguments: Any) -> None:
+            reading = {option.name: arguments.pop(option.name) for option in options}
             for name in reading.keys() & _SEVERAL:
                 words = ",".join(reading[name] or ())
                 reading[name] = [word.strip() for word in words.split(",") if word.strip()]
             if old := reading.pop("feature", None):
                 print_note("note: --feature is deprecated and will be removed; write --keep")
                 reading["keep"] += old
-            command(reading=reading, **given)
+            command(reading=reading, **arguments)
 
         run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
-        run.__annotations__ = {each.name: each.annotation for each in parameters}
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         return run
 
     return decorate
@@ -207,7 +207,8 @@ def typed_options(context: typer.Context, command: str) -> list[str]:
     """Return the given options that another command has as well, as words of a command line."""
     assert context.parent is not None
     group: Any = context.parent.command
-    shared = {each.name for each in group.commands[command].params} & {*_READING, *_INFERRING}
+    names = {parameter.name for parameter in group.commands[command].params}
+    shared = names & {*_READING, *_INFERRING}
     words = []
     for parameter in context.command.params:
         value = context.params[str(parameter.name)]
@@ -216,8 +217,8 @@ def typed_options(context: typer.Context, command: str) -> list[str]:
         if isinstance(value, bool):
             words += [(parameter.opts if value else parameter.secondary_opts)[0]]
         else:
-            for each in value if isinstance(value, list | tuple) else [value]:
-                words += [parameter.opts[0], str(each)]
+            for entry in value if isinstance(value, list | tuple) else [value]:
+                words += [parameter.opts[0], str(entry)]
     return words
 
 

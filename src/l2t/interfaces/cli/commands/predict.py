@@ -72,11 +72,11 @@ def predict(  # noqa: PLR0913
             metavar="MODEL",
         ),
     ] = None,
-    store: options.KnownStore = None,
-    force: options.Force = False,
-    seed: options.Seed = 0,
-    format: options.As = Format.table,
-    quiet: options.Quiet = False,
+    store: options.KnownStoreOption = None,
+    force: options.ForceOption = False,
+    seed: options.SeedOption = 0,
+    format: options.FormatOption = Format.table,
+    quiet: options.QuietOption = False,
 ) -> None:
     """Predict the class of every row of a target that has labels for a few of its rows, or for none.
 
@@ -119,8 +119,8 @@ def predict(  # noqa: PLR0913
         print_note(note, quiet)
     known = known_classes(store, target.domain.n_features, quiet)
     with progress_bar(None, "", shown=not quiet) as advance:
-        found = l2t.predict(
-            [each.domain for each in sources],
+        prediction = l2t.predict(
+            [source.domain for source in sources],
             domain,
             train_on=train_on,
             shared=shared,
@@ -134,9 +134,9 @@ def predict(  # noqa: PLR0913
     if data is not None and output is not None:
         chosen = {"label": target.roles.label, "labeled": target.roles.labeled, "overwrite": force}
         chosen |= {"missing": reading["missing"], "impute": reading["impute"]}
-        _apply_in_chunks(found.model, str(data), str(output), quiet, **chosen)
-    _write(found, None if data else target, output, save, quiet)
-    _show(found, target, suggest, format, quiet)  # last, as a pipe may be closed
+        _apply_in_chunks(prediction.model, str(data), str(output), quiet, **chosen)
+    _write(prediction, None if data else target, output, save, quiet)
+    _show(prediction, target, suggest, format, quiet)  # last, as a pipe may be closed
 
 
 @app.command(short_help="Predict further rows with a model that 'l2t predict' saved.")
@@ -149,11 +149,11 @@ def apply(  # noqa: PLR0913
     ],
     *,
     reading: options.Reading,
-    jobs: options.Jobs = 1,
-    cluster: options.Cluster = None,
-    force: options.Force = False,
-    format: options.As = Format.table,
-    quiet: options.Quiet = False,
+    jobs: options.JobsOption = 1,
+    cluster: options.ClusterOption = None,
+    force: options.ForceOption = False,
+    format: options.FormatOption = Format.table,
+    quiet: options.QuietOption = False,
 ) -> None:
     """Predict the class of every row of a file or a parquet data set with a saved model.
 
@@ -215,7 +215,7 @@ def label(
     open_browser: Annotated[
         bool, typer.Option("--open/--no-open", help="Open the page in a browser.")
     ] = True,
-    seed: options.Seed = 0,
+    seed: options.SeedOption = 0,
 ) -> None:
     """Label rows of a target in the browser, and see what each ten labels bring.
 
@@ -253,7 +253,7 @@ def _apply_in_chunks(
 
 
 def _write(
-    found: l2t.Prediction,
+    prediction: l2t.Prediction,
     target: Table | None,
     output: Path | None,
     save: Path | None,
@@ -264,36 +264,47 @@ def _write(
         print_note("predictions were not written to a file; add -o predictions.csv", quiet)
     else:
         if target is not None:
-            answers = (found.labels, found.probability, found.given)
+            answers = (prediction.labels, prediction.probability, prediction.given)
             target.write(output, columns=dict(zip(ANSWERS, answers, strict=True)))
         print_note(f"predictions written to {output}", quiet)
     if save is not None:
-        found.model.save(save)
+        prediction.model.save(save)
         command = ["l2t", "apply", str(save), "NEW.csv", "-o", "predictions.csv"]
         print_note(f"model written to {save}; for further rows: {shlex.join(command)}", quiet)
 
 
-def _show(found: l2t.Prediction, target: Table, suggest: int, format: Format, quiet: bool) -> None:
+def _show(
+    prediction: l2t.Prediction, target: Table, suggest: int, format: Format, quiet: bool
+) -> None:
     """Print the expected accuracy, and which rows to label next."""
     from l2t.prediction.summary import quality
     from l2t.prediction.training import NAMED
     from l2t.validation import some_of
 
-    rows = found.suggest(suggest).tolist() if suggest else []
+    rows = prediction.suggest(suggest).tolist() if suggest else []
     ids = target.frame[list(target.roles.ids)].iloc[rows].to_dict("records")
-    suggested = [{"row": row + 1} | each for row, each in zip(rows, ids, strict=True)]
+    suggested = [{"row": row + 1} | id_cells for row, id_cells in zip(rows, ids, strict=True)]
     if format is Format.json:
-        record = {"choice": found.choice, "classifier": found.classifier, "rows": len(found.labels)}
-        record |= {"labelled": int(found.given.sum()), "sentences": found.report.sentences}
-        record |= {"metric": found.metric, "counts": found.counts, "quality": quality(found)}
-        show_record(record | {"report": found.report.records(), "suggested": suggested}, format)
+        record = {
+            "choice": prediction.choice,
+            "classifier": prediction.classifier,
+            "rows": len(prediction.labels),
+            "labelled": int(prediction.given.sum()),
+            "sentences": prediction.report.sentences,
+            "metric": prediction.metric,
+            "counts": prediction.counts,
+            "quality": quality(prediction),
+            "report": prediction.report.records(),
+            "suggested": suggested,
+        }
+        show_record(record, format)
         return
     if format is Format.csv:
-        show_rows(found.report.records(), format)
+        show_rows(prediction.report.records(), format)
     else:
-        show_rows([_expected(row) for row in found.report.records()], format)
-        counts = some_of([f"{name} {count:,}" for name, count in found.counts.items()], NAMED)
-        sentences = [*found.report.sentences, f"Predicted rows: {counts}."]
+        show_rows([_expected(row) for row in prediction.report.records()], format)
+        counts = some_of([f"{name} {count:,}" for name, count in prediction.counts.items()], NAMED)
+        sentences = [*prediction.report.sentences, f"Predicted rows: {counts}."]
         typer.echo(escape_controls("\n".join(sentences)))
     if suggested:
         print_note("rows to label next, counted from 1:", quiet or format is not Format.table)

@@ -26,15 +26,17 @@ from l2t.interfaces.cli.output import (
 store = typer.Typer(help="Manage an experience store.", no_args_is_help=True)
 app.add_typer(store, name="store")
 
-Status = Annotated[Literal["done", "failed"] | None, typer.Option(help="Only runs of this status.")]
+StatusOption = Annotated[
+    Literal["done", "failed"] | None, typer.Option(help="Only runs of this status.")
+]
 Trained = Annotated[
-    options.TrainedOn | None,
+    options.TrainedOnChoice | None,
     typer.Option(help="Only accuracies of classifiers trained on these rows."),
 ]
 #: The store as an argument, as in version 0.2.
 OldStore = Annotated[str | None, argument("STORE", "Deprecated: use --store.")]
-DEFAULT = "experiences.db"
-Order = Literal["created_at", "algorithm", "duration", "improvement_ratio", "n_labels"]
+DEFAULT_STORE = "experiences.db"
+OrderOption = Literal["created_at", "algorithm", "duration", "improvement_ratio", "n_labels"]
 
 
 @app.command(short_help="Open the dashboard: predict in the browser, and inspect a store.")
@@ -98,38 +100,42 @@ def dashboard(  # noqa: PLR0913
         max_upload=max_upload * 2**20,
         reflections=tuple(reflection or ()),
     )
-    if url is None and Path(DEFAULT).is_file():
-        url = DEFAULT
+    if url is None and Path(DEFAULT_STORE).is_file():
+        url = DEFAULT_STORE
     app.serve(url, wanted, open_browser=open_browser)
 
 
 @store.command("ls", short_help="List experiences.")
 def store_ls(  # noqa: PLR0913
     word: OldStore = None,
-    url: options.Store = DEFAULT,
+    url: options.StoreOption = DEFAULT_STORE,
     algorithm: Annotated[str | None, named("Only runs of this algorithm.")] = None,
     domain: Annotated[str | None, named("Only runs with this source or target.")] = None,
     labels: Annotated[
         int | None, number("Only experiences with this number of labels.", least=None)
     ] = None,
     trained_on: Trained = None,
-    status: Status = None,
+    status: StatusOption = None,
     limit: Annotated[int, number("Maximum number of rows.")] = 20,
-    order: Annotated[Order, typer.Option(help="Sort by this, in descending order.")] = "created_at",
-    format: options.As = Format.table,
+    order: Annotated[
+        OrderOption, typer.Option(help="Sort by this, in descending order.")
+    ] = "created_at",
+    format: options.FormatOption = Format.table,
 ) -> None:
     """List experiences, by default the newest first."""
     filters: Any = {"algorithm": algorithm, "domain": domain, "n_labels": labels, "status": status}
     filters["trained_on"] = trained_on
     shown: Any = {"limit": limit, "order": order, "descending": True, "statistics": False}
     with l2t.open_store(_address(url, word), create=False) as opened:
-        found, total = list(opened.experiences(**shown, **filters)), opened.count(**filters)
-    columns = f"algorithm source target labels {_trained(found, format)} before after ratio status"
+        experiences, total = list(opened.experiences(**shown, **filters)), opened.count(**filters)
+    columns = (
+        f"algorithm source target labels {_trained(experiences, format)} before after ratio status"
+    )
     rows = [
-        {"run": each.run_key[:12]}
-        | select_columns(each, columns)
-        | ({"status": f"failed: {each.reason}"} if each.status == "failed" else {})
-        for each in found
+        {"run": experience.run_key[:12]}
+        | select_columns(experience, columns)
+        | ({"status": f"failed: {experience.reason}"} if experience.status == "failed" else {})
+        for experience in experiences
     ]
     show_rows(rows, format)
     print_note(f"{len(rows)} of {total} experiences", format is not Format.table)
@@ -140,8 +146,8 @@ def store_show(
     keys: Annotated[
         list[str], argument("RUN", "Key of the run, or a prefix of it, from 'store ls'.")
     ],
-    url: options.Store = DEFAULT,
-    format: options.As = Format.table,
+    url: options.StoreOption = DEFAULT_STORE,
+    format: options.FormatOption = Format.table,
 ) -> None:
     """Show one run in full, with its accuracies at every number of labels."""
     url, keys = _address_and_keys(url, keys)
@@ -166,9 +172,9 @@ def store_rm(
     keys: Annotated[
         list[str] | None, argument("RUN", "Keys of runs, or prefixes of them, from 'store ls'.")
     ] = None,
-    url: options.Store = DEFAULT,
-    status: Status = None,
-    format: options.As = Format.table,
+    url: options.StoreOption = DEFAULT_STORE,
+    status: StatusOption = None,
+    format: options.FormatOption = Format.table,
 ) -> None:
     """Delete runs by key or status, with the domains and arrays that only they refer to."""
     url, keys = _address_and_keys(url, keys or [])
@@ -182,7 +188,9 @@ def store_rm(
 
 @store.command("check", short_help="Check a store for damage.")
 def store_check(
-    word: OldStore = None, url: options.Store = DEFAULT, format: options.As = Format.table
+    word: OldStore = None,
+    url: options.StoreOption = DEFAULT_STORE,
+    format: options.FormatOption = Format.table,
 ) -> None:
     """Check all data of a store against their hashes; exit code 1 if anything is damaged."""
     with l2t.open_store(_address(url, word), create=False) as opened:
@@ -198,7 +206,9 @@ def store_check(
 
 @store.command("upgrade", short_help="Migrate a store of an older version.")
 def store_upgrade(
-    word: OldStore = None, url: options.Store = DEFAULT, format: options.As = Format.table
+    word: OldStore = None,
+    url: options.StoreOption = DEFAULT_STORE,
+    format: options.FormatOption = Format.table,
 ) -> None:
     """Migrate a store that was created by an older version of l2t."""
     from l2t.experiences import upgrade_store
@@ -220,7 +230,7 @@ def store_merge(
             metavar="STORE",
         ),
     ] = None,
-    format: options.As = Format.table,
+    format: options.FormatOption = Format.table,
 ) -> None:
     """Copy other stores into a store, without duplicates; exit code 1 if a part of one is damaged."""
     if url is None:
@@ -231,12 +241,12 @@ def store_merge(
     runs = suggestions = 0
     damaged: list[str] = []
     with l2t.open_store(url) as opened:
-        for each in sources:
-            with l2t.open_store(each, create=False) as source:
+        for other in sources:
+            with l2t.open_store(other, create=False) as source:
                 merged = opened.merge(source)
             runs += merged.runs
             suggestions += merged.suggestions
-            damaged += [f"{each}: {problem}" for problem in merged.damaged]
+            damaged += [f"{other}: {problem}" for problem in merged.damaged]
     counts = [_count(runs, "run")] + ([_count(suggestions, "suggestion")] if suggestions else [])
     left_out = f", {_count(len(damaged), 'damaged record')} left out" if damaged else ""
     sentence = "\n".join([f"{' and '.join(counts)} added{left_out}", *damaged])
@@ -249,7 +259,7 @@ def _address(url: str, word: str | None) -> str:
     """Return the store of a command, which may be an argument as up to version 0.2."""
     if word is None:
         return url
-    if url != DEFAULT:
+    if url != DEFAULT_STORE:
         raise typer.BadParameter(f"--store names the store, got also {word!r}")
     _note_argument(word)
     return word
@@ -276,7 +286,7 @@ def _note_argument(word: str) -> None:
 
 def _trained(scores: Sequence[Any], format: Format) -> str:
     """Return the name of the column trained_on; in a table, only if not all are trained on the target."""
-    others = any(each.trained_on != "target" for each in scores)
+    others = any(score.trained_on != "target" for score in scores)
     return "trained_on" if others or format is not Format.table else ""
 
 

@@ -12,7 +12,7 @@ def upgrade() -> None:
     """Copy the scores, which were all trained on the target."""
     op.rename_table("l2t_scores", "l2t_old")
     scores.create(op.get_bind())
-    names = ", ".join(each.name for each in scores.c if each.name != "trained_on")
+    names = ", ".join(column.name for column in scores.c if column.name != "trained_on")
     op.execute(
         f"INSERT INTO l2t_scores ({names}, trained_on) SELECT {names}, 'target' FROM l2t_old"
     )

@@ -20,10 +20,11 @@ from l2t.experiences.store import schema
 from l2t.experiences.store.database import Conflict, Database
 from l2t.experiences.store.reading import as_corrupt, read_run, row_by_prefix, verified_run
 from l2t.experiences.store.rows import Row, pack, score_of
-from l2t.experiences.store.schema import TRANSFER, suggestions
+from l2t.experiences.store.schema import TRANSFER, ResultRow, suggestions
 from l2t.experiences.store.writing import delete_rows, insert_new, put_parts, put_runs
+from l2t.typing import JsonValue
 
-Record = TypeVar("Record", SuggestionRecord, CollectionProgress)
+RecordType = TypeVar("RecordType", SuggestionRecord, CollectionProgress)
 _UNMEASURED = {"status": "done", "reason": "", "origin": "reported", "protocol": "{}"}
 _TIMES = ("created_at", "started_at", "updated_at", "ended_at")
 
@@ -89,8 +90,8 @@ class RecordKeeper:
 
         def complete(connection: Connection) -> bool:
             query = select(suggestions.c.run).where(this).with_for_update()
-            found = connection.execute(query).one_or_none()
-            if found is None or found.run is not None:
+            record = connection.execute(query).one_or_none()
+            if record is None or record.run is not None:
                 return False
             put_runs(connection, packed)
             connection.execute(update(suggestions).where(this).values(run=run.key))
@@ -104,7 +105,7 @@ class RecordKeeper:
             row = _suggestion_row(connection, id)
             delete_rows(connection, suggestions.c.id, [row.id])
 
-    def rehearsal(self, work: Mapping[str, Any]) -> Any:
+    def rehearsal(self, work: Mapping[str, object]) -> JsonValue:
         """Return the stored outcome of a rehearsal; None if there is none."""
         key, table = sha256(canonical_json(work)), schema.rehearsals
         for row in self._database.rows(select(table).where(table.c.key == key)):
@@ -114,7 +115,7 @@ class RecordKeeper:
                 return json.loads(row.outcome)
         return None
 
-    def add_rehearsal(self, work: Mapping[str, Any], outcome: Any) -> bool:
+    def add_rehearsal(self, work: Mapping[str, object], outcome: JsonValue) -> bool:
         """Store the outcome of a rehearsal as JSON; return False if there is one."""
         text, now = canonical_json(work), schema.microseconds(datetime.now(UTC), "created_at")
         done = canonical_json(outcome)
@@ -135,16 +136,16 @@ class RecordKeeper:
         return [_record(CollectionProgress, row) for row in self._database.rows(query)]
 
 
-def read_suggestion(connection: Connection, row: Any) -> Run:
+def read_suggestion(connection: Connection, row: ResultRow) -> Run:
     """Return the run of the suggestion in a row, without scores."""
     return read_run(connection, SimpleNamespace(**row._asdict() | _UNMEASURED, key=row.id))
 
 
-def _suggestion_row(connection: Connection, id: str) -> Any:
+def _suggestion_row(connection: Connection, id: str) -> ResultRow:
     return row_by_prefix(connection, suggestions.c.id, id, UnknownSuggestionError)
 
 
-def _with_outcome(connection: Connection, row: Any) -> SuggestionRecord:
+def _with_outcome(connection: Connection, row: ResultRow) -> SuggestionRecord:
     """Return the suggestion in a row, with the score of the run that it became."""
     scored = () if row.run is None else verified_run(connection, row.run)[1]
     return _record(SuggestionRecord, row, outcome=score_of(scored[0]) if scored else None)
@@ -158,7 +159,7 @@ def _row(record: SuggestionRecord | CollectionProgress) -> Row:
     return row | {n: schema.microseconds(row[n], n) for n in _TIMES if row.get(n) is not None}
 
 
-def _record(kind: type[Record], row: Any, **known: Any) -> Record:
+def _record(kind: type[RecordType], row: ResultRow, **known: Any) -> RecordType:
     """Return the record in a row; `known` are the fields that are not columns."""
     names = {field.name for field in fields(kind)} - known.keys()
     values = known | {name: getattr(row, name) for name in names}
