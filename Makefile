@@ -8,8 +8,8 @@ PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist wo
 SCRIPTS := $(wildcard src/l2t/interfaces/dashboard/static/*.js tests/interfaces/dashboard/*.mjs)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test test-docs coverage lint bench reproduce docs gallery dist oldest results constraints hashes fuzz
-.PHONY: reliability clean
+.PHONY: help demo quick test test-docs coverage lint bench reproduce docs gallery dist installed oldest
+.PHONY: results constraints hashes fuzz reliability clean
 
 help:  ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -73,6 +73,18 @@ dist: $(VENV)/ready  ## build the wheel and the sdist into dist/
 	rm -rf dist
 	$(BIN)/hatchling build
 
+installed:  ## install the wheel and the sdist of dist/ into new environments, and run README's first example there
+	set -e; for file in dist/*.whl dist/*.tar.gz; do \
+	  $(PYTHON) -m venv --clear build/installed; \
+	  bin=$(CURDIR)/build/installed/$(notdir $(BIN)); \
+	  $$bin/python -m pip install --quiet "$$file[demo]"; \
+	  $$bin/python -m pip check; \
+	  mkdir -p build/example; cd build/example; \
+	  $$bin/l2t example digits --force; \
+	  $$bin/l2t predict scans.csv handwriting.csv --label digit -o predictions.csv --force; \
+	  cd $(CURDIR); \
+	done
+
 OLD_WARNINGS := -W ignore::DeprecationWarning -W ignore::PendingDeprecationWarning
 oldest:  ## run the quick tests, estimators and predictions with the oldest versions that pyproject.toml allows (needs uv)
 	uv venv --clear --python $(PYTHON) $(VENV)-oldest
@@ -119,7 +131,7 @@ reliability: $(VENV)/ready  ## run every test that proves a promise, and write d
 	$(BIN)/python -m tools.reliability build/promises.json
 
 clean:  ## remove the virtual environment and caches
-	rm -rf $(VENV) $(VENV)-oldest dist site docs/gallery docs/reference/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*
+	rm -rf $(VENV) $(VENV)-oldest build dist site docs/gallery docs/reference/generated .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*
 
 $(VENV)/ready: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
