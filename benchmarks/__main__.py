@@ -21,7 +21,8 @@ from pathlib import Path
 import numpy
 import scipy
 
-from tools.reports import render
+from l2t import __version__
+from tools.reports import move_tables, render
 
 SECTIONS = (
     "large",
@@ -60,6 +61,7 @@ def main(chosen: list[str]) -> None:
     figures = [each for section in measured.values() for each in section.get("figures", ())]
     text = render(
         ROOT / "benchmarks" / "templates" / "benchmarks.md",
+        version=__version__,
         machine=platform.machine(),
         python=platform.python_version(),
         numpy=numpy.__version__,
@@ -71,7 +73,7 @@ def main(chosen: list[str]) -> None:
     )
     print(text)
     if not chosen:
-        RESULTS.write_text(text)
+        RESULTS.write_text(move_tables(text, RESULTS))
         print(f"written to {RESULTS}", file=sys.stderr)
 
 

@@ -208,6 +208,15 @@ def test_a_mistake_gets_one_sentence_that_puts_it_right(mistake, wrong, l2t):
     assert sorted(wrong.iterdir()) == before, "nothing is left behind"
 
 
+def test_a_prediction_without_any_label_says_how_to_name_their_column(tmp_path, l2t):
+    files = [tmp_path / "source.csv", tmp_path / "target.csv"]
+    for path in files:
+        path.write_text("a,b,kind\n1.5,2,3\n2.5,1,4\n3.25,7,3\n")
+    result = l2t("predict", *map(str, files))
+    assert result.code == 1
+    assert result.err.endswith("no file has labels; name the column that has them with --label\n")
+
+
 @pytest.mark.parametrize(
     ("line", "hint"),
     [
@@ -218,7 +227,7 @@ def test_a_mistake_gets_one_sentence_that_puts_it_right(mistake, wrong, l2t):
             "'auto', 'none', 'rows', 'centred', 'zscore'",
         ),
         ("transfer source.csv target.csv --labels 0", "--labels"),
-        ("explain source.csv", "a source and a target file are needed, got 1 file(s)"),
+        ("explain source.csv", "a source and a target file are needed, got 1 of them"),
         ("explain --plot why.png", "--plot needs a source, a target"),
         ("transform", "No such command 'transform'"),
     ],

@@ -41,10 +41,13 @@ def test_the_table_has_a_row_for_each_task_and_one_of_means(measured):
 
 def test_the_page(tmp_path):
     tasks = tuple(PUBLISHED)
-    columns, rows = OfficeCaltech(tasks, ("1-nn", "gfk"), np.full((12, 2), 50.0)).table()
+    measured = OfficeCaltech(tasks, ("1-nn", "gfk"), np.full((12, 2), 50.0))
+    columns, rows = measured.table()
     page = tmp_path / "new" / "office-caltech.md"
-    write_page(page, minutes=1.2, columns=columns, rows=rows)
+    write_page(page, minutes=1.2, columns=columns, rows=rows, summary=measured.summary())
     text = page.read_text()
-    assert "| task | 1-NN* | PCA* | GFK* | TCA* | 1-NN | GFK |" in text
-    assert "| **mean** | 31.37 | 39.79 | 42.95 | 43.61 | 50.00 | 50.00 |" in text
+    assert "| PCA | 39.79 | – |\n| GFK | 42.95 | 50.00 |" in text
+    table = (page.parent / "csv" / "office-caltech-tasks.csv").read_text()
+    assert table.startswith("task,1-NN*,PCA*,GFK*,TCA*,1-NN,GFK\n")
+    assert table.endswith("mean,31.37,39.79,42.95,43.61,50.00,50.00\n")
     assert "in 1 minutes" in text

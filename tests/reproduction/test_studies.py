@@ -96,7 +96,7 @@ def test_the_page_is_written_from_what_is_measured(tmp_path, monkeypatch):
     studies.write_studies(tmp_path, tmp_path, tmp_path / "work")
     text = (tmp_path / "studies.md").read_text()
     for line in (
-        "| iris | none | 1 |",
+        "| iris | 1 |",
         "| 1 | 1 | 1 | **1** | 1.000 | 1.500 |",
         "| 60 | 1 | 0 of 0 | – |",
     ):

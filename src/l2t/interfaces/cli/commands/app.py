@@ -41,8 +41,9 @@ class _Commands(TyperGroup):
 app = typer.Typer(
     name="l2t",
     cls=_Commands,
-    help="Learning to Transfer: learn from past transfers what to transfer between two domains.\n\n"
-    "Start with 'l2t demo', or with your own files: 'l2t predict SOURCE TARGET --label COLUMN -o FILE'.",
+    help="Predict classes where labels are few, with a labelled source of the same or other classes.\n\n"
+    "Start with 'l2t example digits', which writes two files and prints the next command, or with your own "
+    "files: 'l2t predict SOURCE TARGET --label COLUMN -o FILE'.",
     epilog=EXIT_CODES,
     no_args_is_help=True,
     rich_markup_mode=None,

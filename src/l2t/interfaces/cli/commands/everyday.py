@@ -74,6 +74,8 @@ def example(
         with replacing(path) as handle:
             table.to_csv(handle, index=False)
         print_note(f"{len(table)} rows written to {path}", quiet)
+    source, target, _ = (shlex.quote(str(path)) for path in tables)
+    print_note(f"next: l2t predict {source} {target} --label digit -o predictions.csv", quiet)
 
 
 @app.command(short_help="Transform the features of a target so that a source helps, if it can.")

@@ -116,7 +116,7 @@ def learn(  # noqa: PLR0913
     format: options.FormatOption = Format.table,
     quiet: options.QuietOption = False,
 ) -> None:
-    """Learn a reflection function from the experiences of a store.
+    """Learn from a store of experiences how much a transfer improves the accuracy: a reflection function.
 
     Its hyperparameters are chosen and its intervals calibrated on held-out experiences. The settings are
     written beside the function (reflection.toml for reflection.json); --config repeats the run.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from l2t.paper import Reflection
 
 
-@app.command(short_help="Explain a choice: the evidence for and against each candidate.")
+@app.command(short_help="Explain what 'l2t transfer' chooses: the evidence on each candidate.")
 @options.reads_files()
 def explain(  # noqa: PLR0913
     context: typer.Context,
@@ -38,7 +38,7 @@ def explain(  # noqa: PLR0913
     format: options.FormatOption = Format.table,
     quiet: options.QuietOption = False,
 ) -> None:
-    """Explain the choice for two files: rehearsal, labelled rows and expected accuracy of each candidate.
+    """Explain what 'l2t transfer' chooses for two files, and why: the evidence on each candidate.
 
     With --method paper, the prediction of the paper's reflection function is split into its terms and
     kernels, --plot plots them, and --store lists the nearest experiences of a store. Without files, the
@@ -47,7 +47,7 @@ def explain(  # noqa: PLR0913
     from l2t.interfaces.cli.reading import check_outputs, known_classes, note_preparation, read_pair
 
     if pair and len(pair) != 2:
-        raise typer.BadParameter(f"a source and a target file are needed, got {len(pair)} file(s)")
+        raise typer.BadParameter(f"a source and a target file are needed, got {len(pair)} of them")
     options.check_method(method, candidates=candidates)
     if plot and not (pair and method == "paper"):
         raise typer.BadParameter(

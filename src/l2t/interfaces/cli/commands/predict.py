@@ -94,6 +94,7 @@ def predict(  # noqa: PLR0913
       l2t apply model.l2t new.csv -o new_predictions.csv
     """
     from l2t.domains.labels import label_key
+    from l2t.exceptions import InvalidInputError
     from l2t.interfaces.cli.reading import (
         check_dataset,
         check_outputs,
@@ -110,6 +111,8 @@ def predict(  # noqa: PLR0913
         check_dataset(data, output, reading["impute"], suggest)
     encoding = {"encode": True, "text_encoder": text_encoder}
     *sources, target = tables = read_files(files, reading | encoding, quiet, seed)
+    if not store and all(table.domain.y is None for table in tables):
+        raise InvalidInputError("no file has labels; name the column that has them with --label")
     note_order(tables, quiet, always=True)
     target.check_free(ANSWERS)
     domain = target.labelled
