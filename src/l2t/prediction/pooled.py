@@ -266,15 +266,16 @@ def mixture_weight(first: Array, second: Array, prior: tuple[float, float]) -> f
 
 
 def _cross_validate(data: Rows, rng: np.random.Generator) -> HeldOut | None:
-    """Cross-validate on labelled target rows; None if they are of one group.
+    """Cross-validate on labelled target rows; None if they are of one class or group.
 
-    Source rows of the groups of test rows are not trained on.
+    The accuracy on rows of one class is its recall, which a classifier that knows no other always has. Source
+    rows of the groups of test rows are not trained on.
     """
     labeled = np.flatnonzero(data.codes[: data.n_target] >= 0)
     labeled = np.sort(rng.permutation(labeled)[:MAX_LABELED_ROWS])
     source = data.some_of_source(rng)
     splits = list(folds(data.groups[labeled], rng, N_FOLDS))
-    if len(splits) < 2 or not len(source):
+    if len(splits) < 2 or not len(source) or len(np.unique(data.codes[labeled])) < 2:
         return None
     shape = (len(LEARNERS), len(labeled), data.n_classes)
     both, target = np.empty(shape), np.empty(shape)

@@ -133,6 +133,8 @@ def _expected_sentence(pool: Pool, used: ReportRow) -> str:
     if used.expected is not None:
         return f"{used.outcome}."
     words = "Without labelled target rows the accuracy is unknown"
+    if used.trained_on == "both":
+        words = "The labelled target rows are too few, or of one class: the accuracy is unknown"
     if pool.check.accuracy is None or pool.check.carried_accuracy is None:
         return f"{words}."
     known = f"on held-out rows of the source it is {100 * pool.check.accuracy:.0f} %"

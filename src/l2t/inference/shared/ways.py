@@ -76,7 +76,8 @@ def decide(
     rows = np.flatnonzero(target >= 0)
     truth, classes = target[rows], np.unique(target[rows])
     voted = vote(members)
-    accuracies = _source_accuracies(task, members, voted, rows) if rows.size else {}
+    several = len(classes) > 1  # the accuracy on rows of one class is its recall
+    accuracies = _source_accuracies(task, members, voted, rows) if several else {}
     if source_alone or not rows.size:
         return Decision("source", 1.0, voted.argmax(axis=1), accuracies)
 
@@ -86,7 +87,7 @@ def decide(
 
     accuracy = accuracies.get("source", 0.5)
     share = (accuracy * len(rows) + PRIOR_ROWS / 2) / (len(rows) + PRIOR_ROWS)
-    folds = _folds(truth, groups[rows])
+    folds = _folds(truth, groups[rows]) if several else []
     if folds:
         tested = np.empty((2, len(rows), len(task.classes)))
         for left_out in folds:
@@ -98,7 +99,7 @@ def decide(
         z = (right[0].sum() - right[1].sum()) / np.sqrt((right[0] != right[1]).sum() + 2.0)
         against = 0.5 * np.log(len(rows) / len(classes)) - 1.5 * z - 2.0 * (2.0 * accuracy - 1.0)
         share = float(1.0 / (1.0 + np.exp(against)))
-    if len(classes) == 1:  # a classifier of the target alone would know no other
+    if not several:  # a classifier of the target alone would know no other
         share = 1.0
     share = share if share >= LEAST_SHARE else 0.0
     mixture = np.array([share, 1.0 - share])[:, None, None]
