@@ -13,14 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.special import softmax
 from sklearn.metrics import balanced_accuracy_score
 
 from l2t.classifiers.classifiers import CLASSIFIERS, TrainingSet, fit_head
 from l2t.classifiers.feature_map import FeatureMap
-from l2t.prediction.ensemble import Ensemble, Weights, class_shift, fit_ensemble
+from l2t.prediction.ensemble import Weights, fit_ensemble
 from l2t.prediction.promise import expect_accuracy
-from l2t.prediction.trials import Trial
 from reproduction.ensemble import TriedTask, learn_weights, try_tasks
 from reproduction.kinds import SHIPPABLE
 from reproduction.labelled_tasks import FAMILIES, SETTINGS, draw_task
@@ -109,7 +107,7 @@ def answer(task: TriedTask, weights: Weights, data: Path) -> Answer:
     """
     real, shots = task.real, task.situation.shots
     ensemble = fit_ensemble(task.situation.seen(real, task.plays), task.plays, task.own, weights)
-    P = _probabilities(ensemble, real, shots)
+    P = ensemble.probabilities(real)
     own = None if task.own is None else (ensemble.accuracy([task.own]), len(task.own.codes))
     promise = expect_accuracy(
         P.max(axis=1),
@@ -139,13 +137,6 @@ def answer(task: TriedTask, weights: Weights, data: Path) -> Answer:
         promise.high,
         bins,
     )
-
-
-def _probabilities(ensemble: Ensemble, trial: Trial, shots: float) -> Any:
-    """Return the probabilities of rows, with the class shares evened as `predict` does."""
-    scores = np.log(ensemble.probabilities(trial))
-    shift = class_shift(scores, shots)
-    return softmax(scores if shift is None else scores + shift, axis=1)
 
 
 def _score(setting: str, codes: Any, predicted: Any) -> float:

@@ -8,6 +8,8 @@ import pytest
 from l2t.classifiers.feature_map import Evaluation, FeatureMap, change_first
 from l2t.domains import Domain, KnownClasses
 from l2t.numerics import squared_distances
+from l2t.numerics.network import train_hidden_layer
+from l2t.prediction import views as views_module
 from l2t.prediction.views import CENTRED, GAUSSIAN, ORIGINAL, OWN, fit_views
 
 
@@ -94,3 +96,24 @@ def test_maps_that_follow_the_same_map_share_it_after_a_change(data, views):
     evaluate = Evaluation(X)
     for features in changed:
         np.testing.assert_allclose(evaluate(features), features(X))
+
+
+def test_the_hidden_layer_of_known_rows_does_not_depend_on_the_target(monkeypatch):
+    rng = np.random.default_rng(3)
+    codes = np.arange(40) % 4
+    known = KnownClasses(
+        [Domain(rng.normal(size=(4, 60))[codes] + rng.normal(size=(40, 60)), codes)]
+    )
+    trained = []
+
+    def train(*args, **options):
+        trained.append(options)
+        return train_hidden_layer(*args, **options)
+
+    monkeypatch.setattr(views_module, "train_hidden_layer", train)
+    targets = [rng.normal(size=(n, 60)) for n in (15, 30)]
+    one, other = (fit_views(known, X)["network"].features.before for X in targets)
+    assert len(trained) == 1, "networks are cached by the content of the known classes"
+    assert one.W.shape[0] < other.W.shape[0], "rows outside the span of known rows have coordinates"
+    np.testing.assert_allclose(one(known.X), other(known.X), atol=1e-8)
+    assert np.abs(one(targets[0]) - other(targets[0])).max() > 0.1

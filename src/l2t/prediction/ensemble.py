@@ -1,6 +1,6 @@
 """The ensemble: learners whose log-probabilities are added with weights learned from trials.
 
-``p(c | x) ~ exp( sum_k w_k log(p_k(c | x) + floor) + shift_c )``
+``p(c | x) ~ exp( sum_k w_k log(p_k(c | x) + floor) )``
 
 The weights w >= 0 minimise the log-loss of the trials, drawn towards weights w0 that were learned on other
 data for the same number of labels per class:
@@ -55,9 +55,6 @@ SKILL = (0.1, 0.2)
 #: are thought to mislead, and fully so: on usual targets it is below 0.2, on misleading ones with five labels
 #: per class above it.
 DISAGREEMENT = (0.1, 0.25)
-#: With at most so many labels per class, half of the predicted class shares is attributed to chance.
-FEW_LABELS = 2.0
-EVENING = 0.5
 #: Iterations that make the predicted classes equally frequent, where they are known to be.
 BALANCING = 50
 #: A learner with a smaller share of the sum of all weights is left out, which halves their number and changes
@@ -216,28 +213,23 @@ def fit_ensemble(
     return Ensemble(np.where(used, w, 0.0), doubt, unskilled * (1.0 - situation.easier))
 
 
-def class_shift(scores: Array, shots: float, *, balanced: bool = False) -> Array | None:
-    """Return what is added to the scores of the classes of unlabelled rows; None for nothing.
+def balancing_shift(scores: Array) -> Array:
+    """Return what is added to the scores of classes that are known to be equally frequent.
 
     Parameters
     ----------
     scores : array of shape (n, n_classes)
-        Scores of rows, whose softmax is the probability.
-    shots : float
-        Labels per class. With few of them, classes that are predicted often are partly so by chance.
-    balanced : bool, default=False
-        Whether all classes are known to be equally frequent.
+        Scores of unlabelled rows, whose softmax is the probability.
 
     Returns
     -------
-    array of shape (n_classes,) or None
+    array of shape (n_classes,)
     """
     shift = np.zeros(scores.shape[1])
-    steps, share = (BALANCING, 1.0) if balanced else (int(shots <= FEW_LABELS), EVENING)
-    for _ in range(steps if len(scores) else 0):
+    for _ in range(BALANCING if len(scores) else 0):
         frequency = softmax(scores + shift, axis=1).mean(axis=0)
-        shift -= share * np.log(np.maximum(frequency * len(shift), np.finfo(float).tiny))
-    return shift if shift.any() else None
+        shift -= np.log(np.maximum(frequency * len(shift), np.finfo(float).tiny))
+    return shift
 
 
 def _logs(trial: Trial) -> Array:

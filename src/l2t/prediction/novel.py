@@ -23,7 +23,7 @@ from l2t.prediction.ensemble import (
     FLOOR,
     Ensemble,
     Situation,
-    class_shift,
+    balancing_shift,
     fit_ensemble,
 )
 from l2t.prediction.ensemble_report import basis_of, ensemble_report, main_view
@@ -124,8 +124,8 @@ class NovelClasses:
         model = self._model(ensemble, views, heads)
         free = training.codes[: training.n_target] < 0
         scores = model.decision_function(X[calibration_rows(free, seed)])
-        shift = class_shift(scores, training.shots, balanced=balanced)
-        if shift is not None:
+        if balanced:
+            shift = balancing_shift(scores)
             model, scores = replace(model, shift=tuple(shift.tolist())), scores + shift
         promise = expect_accuracy(
             softmax(scores, axis=1).max(axis=1),
