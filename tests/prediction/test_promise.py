@@ -51,6 +51,18 @@ def test_where_less_than_one_error_is_expected_there_may_be_none():
     assert promise(0.9, n=20_000).high < 1.0
 
 
+def test_a_wide_interval_says_why():
+    assert promise(shots=1.0).reason == (
+        "The interval is wide because no more is known with 1 label per class."
+    )
+    assert promise(shots=80.0).reason == ""
+    assert "12 unlabelled rows are few" in promise(shots=20.0, n=12).reason
+    assert "12 labelled rows" in Promise.measured(0.6, 12, 500).reason
+    assert "12 labelled rows" in promise(shots=3.0, own=(0.3, 12)).reason
+    assert "may be as random" in promise(chance=0.25, randomness=1.0).reason
+    assert "only 8 labelled rows" in Promise.of(0.6, 8.0, 500).reason
+
+
 def test_without_unlabelled_rows_there_is_no_promise():
     assert expect_accuracy(np.empty(0), 5.0, 0) is None
 

@@ -47,7 +47,9 @@ def fragment(summary: dict[str, Any]) -> str:
         f"<style>{_STYLE}</style><div class='l2t'><h1>{html.escape(summary['headline'])}</h1>",
         f"<p class='q'>{html.escape(summary['target'])}: {summary['n_rows']} rows, {summary['n_given']} of "
         f"them with a label, {summary['n_features']} features. L2T {__version__}.</p>",
-        f"<h2>Accuracy to expect</h2>{_bars(summary['report'])}<ul>{sentences}</ul>",
+        f"<h2>Accuracy to expect</h2>{_bars(summary['report'])}"
+        "<p class='q'>Lines are 90 % intervals: the accuracy lies inside in nine of ten cases.</p>"
+        f"<ul>{sentences}</ul>",
         f"<h2>The target</h2>{_legend(summary['classes'])}<div class='maps'>{maps}</div>",
         f"<h2>Predicted classes</h2>{_table(('class', 'rows'), counts)}",
         _rows_table("Rows to label next", summary["uncertain"]),

@@ -262,6 +262,8 @@ def _answer(
             report.sentences.append(expected.sentence(classes))
         value = None if measured is None else measured.of(metric)
         report = report.for_metric(metric, promised(metric, expected, measured), value)
+    elif report.promise is not None and report.promise.reason:
+        report.sentences.append(report.promise.reason)
     known = solution.inference
     return Prediction(
         labels=np.asarray(classes[codes]),

@@ -46,6 +46,8 @@ SUCCESSION = 1.0
 #: Bounds of accuracies whose logit is taken.
 LEAST, MOST = 0.01, 0.99
 ENDS = (0.05, 0.95)
+#: Intervals above this width are explained.
+WIDE = 0.2
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,8 @@ class Promise:
         The number of labelled rows whose accuracy would say as much.
     basis : str
         What it rests on, in words.
+    cause : str, default=""
+        Why no more is known, in words.
     """
 
     expected: float
@@ -69,9 +73,16 @@ class Promise:
     high: float
     rows: float
     basis: str
+    cause: str = ""
+
+    @property
+    def reason(self) -> str:
+        """Why the interval is wide, in a sentence; empty if it is not."""
+        wide = self.high - self.low > WIDE
+        return f"The interval is wide because {self.cause}." if wide and self.cause else ""
 
     @classmethod
-    def of(cls, expected: float, rows: float, n: int, basis: str = "") -> Promise:
+    def of(cls, expected: float, rows: float, n: int, basis: str = "", cause: str = "") -> Promise:
         """Return the promise for n unlabelled rows of an accuracy that counts for some rows.
 
         Parameters
@@ -84,6 +95,8 @@ class Promise:
             The number of unlabelled rows, or of their groups.
         basis : str, default=""
             What it rests on, in words.
+        cause : str, default=""
+            Why no more is known, in words; by default the number of rows.
 
         Returns
         -------
@@ -102,13 +115,17 @@ class Promise:
         low, high = beta.ppf(ENDS, m * concentration, (1.0 - m) * concentration).tolist()
         # With less than one expected error there may be none.
         high = high if (1.0 - high) * n >= 1.0 else 1.0
-        return cls(expected, min(low, expected), max(high, expected), rows, basis)
+        if n < rows:
+            cause = f"{n} unlabelled rows are few"
+        cause = cause or f"what is known counts for only {rows:.0f} labelled rows"
+        return cls(expected, min(low, expected), max(high, expected), rows, basis, cause)
 
     @classmethod
     def measured(cls, accuracy: float, n_measured: int, n: int, basis: str = "") -> Promise:
         """Return the promise for n unlabelled rows of an accuracy on n_measured held-out labelled rows."""
         rows = n_measured + 2.0 * SUCCESSION
-        return cls.of((accuracy * n_measured + SUCCESSION) / rows, rows, n, basis)
+        cause = f"it rests on {n_measured} labelled rows"
+        return cls.of((accuracy * n_measured + SUCCESSION) / rows, rows, n, basis, cause)
 
 
 def standard_error(accuracy: float, n: int) -> float:
@@ -160,12 +177,17 @@ def expect_accuracy(
     expected = float(expit(SLOPE * logit(np.clip(probability.mean(), LEAST, MOST))))
     expected += TOWARDS_CHANCE * randomness * min(chance - expected, 0.0)
     rows = ROWS_PER_SHOT * shots * (1.0 - LOST_ROWS * randomness)
+    cause = f"no more is known with {shots:.3g} label{'s' if shots > 1 else ''} per class"
+    if randomness > 0.5:
+        cause = (
+            "the known classes can hardly be told apart, and those of the target may be as random"
+        )
     if own is None:
-        return Promise.of(expected, rows, n, basis)
+        return Promise.of(expected, rows, n, basis, cause)
     measured = Promise.measured(*own, n)
     share = rise((expected - own[0]) / standard_error(*own), CONTRADICTION)
     kept, taken = (1.0 - share) * rows, share * measured.rows
     expected = (kept * expected + taken * measured.expected) / (kept + taken)
     if share > 0.5:
-        basis = f"{basis}, where few predictions were right"
-    return Promise.of(expected, kept + taken, n, basis)
+        basis, cause = f"{basis}, where few predictions were right", measured.cause
+    return Promise.of(expected, kept + taken, n, basis, cause)
