@@ -16,7 +16,7 @@ one column of G per class and one more, so that B is factorised once and each it
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from scipy.linalg import lu_factor, lu_solve
@@ -27,6 +27,9 @@ from l2t.algorithms.jda import class_gap_weights, conditional_share
 from l2t.numerics import cosine_graph, mean_gap_weights, rbf_kernel, squared_distances
 from l2t.typing import AnyArray, Array, Indices
 from l2t.validation import one_of
+
+if TYPE_CHECKING:
+    from sklearn.base import ClassifierMixin
 
 CLASSIFIERS = ("1-nn", "logistic", "manifold")
 #: Unit rows have small margins, and need a weak penalty.
@@ -54,8 +57,8 @@ class PlainClassifier:
         from sklearn.neighbors import KNeighborsClassifier
 
         self._weighted = name == "logistic"
-        self._nearest: Any = KNeighborsClassifier(1)
-        self._model: Any = self._nearest
+        self._nearest = KNeighborsClassifier(1)
+        self._model: ClassifierMixin = self._nearest
         if self._weighted:
             self._model = LogisticRegression(C=C, max_iter=300)
 

@@ -19,12 +19,15 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from l2t.typing import AnyArray, Array, Indices
+
+if TYPE_CHECKING:
+    from sklearn.ensemble import RandomForestClassifier as ForestClassifier
 
 #: Trees of a random forest.
 FOREST_TREES = 100
@@ -283,7 +286,7 @@ def _counted(
     return rows, codes, weights
 
 
-def _train(model: Any, rows: Array, codes: Indices, weights: Array | None) -> Indices:
+def _train(model: ForestClassifier, rows: Array, codes: Indices, weights: Array | None) -> Indices:
     """Train an estimator in one thread, and return the classes it knows."""
     from threadpoolctl import threadpool_limits
 
