@@ -31,21 +31,21 @@ from l2t.validation import one_of
 if TYPE_CHECKING:
     from sklearn.base import ClassifierMixin
 
-CLASSIFIERS = ("1-nn", "logistic", "manifold")
+CROSS_DOMAIN_CLASSIFIERS = ("1-nn", "logistic", "manifold")
 #: Unit rows have small margins, and need a weak penalty.
 C = 10.0
 #: The kernel ``exp(-D / 2)``, and weights of the discrepancy, the graph and the norm, as published.
 BANDWIDTH, LAM, RHO, ETA = 2.0, 10.0, 1.0, 0.1
 N_NEIGHBORS = 10
 #: Maximum number of updates of the pseudo-labels.
-MAX_ITER = 10
+MAX_UPDATES = 10
 #: Scores, which are near 0 and 1, are multiplied by this before the softmax.
-SHARPNESS = 5.0
+SCORE_SCALE = 5.0
 
 
 def make_classifier(name: str) -> CrossDomainClassifier:
-    """Return a classifier by one of the names in CLASSIFIERS."""
-    one_of("classifiers", name, CLASSIFIERS)
+    """Return a classifier by one of the names in CROSS_DOMAIN_CLASSIFIERS."""
+    one_of("classifiers", name, CROSS_DOMAIN_CLASSIFIERS)
     return ManifoldClassifier() if name == "manifold" else PlainClassifier(name)
 
 
@@ -97,7 +97,7 @@ class ManifoldClassifier:
         nearest = squared_distances(Z[ns:], Z[labeled]).argmin(axis=1)
         predicted = _with_labels(codes[ns:], codes[labeled[nearest]])
         labeled = labeled[labeled < ns]
-        for _ in range(MAX_ITER if 0 < ns < n else 0):
+        for _ in range(MAX_UPDATES if 0 < ns < n else 0):
             share = conditional_share(Z[labeled], codes[labeled], Z[ns:], predicted)
             domains = mean_gap_weights(ns, n - ns) * np.sqrt(n_classes * (1 - share))
             classes = class_gap_weights(ns, n, labeled, codes[labeled], predicted) * np.sqrt(share)
@@ -119,7 +119,7 @@ class ManifoldClassifier:
 
     def predict_proba(self, Z: Array) -> Array:
         """Return the probabilities of the classes 0 ... C - 1 for rows of the target."""
-        return np.asarray(softmax(SHARPNESS * self.decision_function(Z), axis=1))
+        return np.asarray(softmax(SCORE_SCALE * self.decision_function(Z), axis=1))
 
 
 CrossDomainClassifier = PlainClassifier | ManifoldClassifier
