@@ -7,9 +7,14 @@ import math
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from l2t.exceptions import MissingExtraError
+from l2t.typing import AnyArray, MatrixLike
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
 
 #: Name, value, whether it is highlighted, and the interval.
 Bar = tuple[str, float, bool, tuple[float, float] | None]
@@ -23,7 +28,7 @@ def escape_controls(text: str) -> str:
     return _CONTROLS.sub(lambda match: repr(match[0])[1:-1], text)
 
 
-def csv_cell(value: Any) -> Any:
+def csv_cell(value: object) -> object:
     """Return the value of a csv cell, with text that a spreadsheet would take for a formula quoted."""
     text = escape_controls(value) if isinstance(value, str) else value
     return (
@@ -40,7 +45,7 @@ def finite_interval(interval: tuple[float, float] | None) -> tuple[float, float]
     return interval if interval is not None and all(map(math.isfinite, interval)) else None
 
 
-def show(result: Any) -> None:
+def show(result: object) -> None:
     """Show a result: as HTML in a notebook, as text elsewhere.
 
     Parameters
@@ -60,7 +65,7 @@ def show(result: Any) -> None:
         print(getattr(result, "report", result))
 
 
-def html_table(records: Sequence[Mapping[str, Any]], *sentences: str) -> str:
+def html_table(records: Sequence[Mapping[str, object]], *sentences: str) -> str:
     """Return records as an HTML table, followed by one paragraph per sentence."""
     import pandas as pd
 
@@ -69,7 +74,7 @@ def html_table(records: Sequence[Mapping[str, Any]], *sentences: str) -> str:
     return str(pd.DataFrame(list(records)).to_html(**how)) + text
 
 
-def new_figure(width: float, height: float) -> Any:
+def new_figure(width: float, height: float) -> Figure:
     """Return an empty `matplotlib.figure.Figure`; sizes are in inches."""
     try:
         from matplotlib.figure import Figure
@@ -78,7 +83,9 @@ def new_figure(width: float, height: float) -> Any:
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def bar_figure(bars: Sequence[Bar], label: str, limits: tuple[float, float] | None = None) -> Any:
+def bar_figure(
+    bars: Sequence[Bar], label: str, limits: tuple[float, float] | None = None
+) -> Figure:
     """Return a `matplotlib.figure.Figure` of horizontal bars, the first on top."""
     figure = new_figure(7, 0.4 * len(bars) + 1)
     axes = figure.subplots()
@@ -91,7 +98,7 @@ def bar_figure(bars: Sequence[Bar], label: str, limits: tuple[float, float] | No
     return figure
 
 
-def frame_like(X: Any, columns: Mapping[str, Any]) -> Any:
+def frame_like(X: MatrixLike, columns: Mapping[str, AnyArray]) -> pd.DataFrame | None:
     """Return columns as a frame of the type of X (pandas or polars); None if X is not a frame."""
     if not hasattr(X, "columns"):
         return None

@@ -15,23 +15,25 @@ from l2t.domains import DomainPair
 from l2t.inference import Inference
 from l2t.numerics import two_components
 from l2t.paper import Explanation
+from l2t.typing import Array
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
 
 __all__ = ["plot_explanation", "plot_ratios", "plot_transfer"]
 
 PALETTE = tuple(f"C{i}" for i in range(10))
 
 
-def plot_transfer(pair: DomainPair, inference: Inference) -> Any:
+def plot_transfer(pair: DomainPair, inference: Inference) -> Figure:
     """Plot both domains before and after the transfer, in two principal components of all rows.
 
     Parameters
     ----------
     pair : DomainPair
         The pair; target rows with labels are coloured by class.
-    found : Inference
+    inference : Inference
         The result of `l2t.infer` for the pair.
 
     Returns
@@ -55,12 +57,12 @@ def plot_transfer(pair: DomainPair, inference: Inference) -> Any:
     return figure
 
 
-def _scatter_classes(axes: Any, rows: Any, pair: DomainPair) -> None:
+def _scatter_classes(axes: Any, rows: Array, pair: DomainPair) -> None:
     """Draw the target rows, labelled ones in the colour of their class."""
     target = pair.target
-    style = {"s": 14, "edgecolors": "none", "alpha": 0.85}
+    style: dict[str, Any] = {"s": 14, "edgecolors": "none", "alpha": 0.85}
     unknown = np.ones(len(rows), dtype=bool) if target.y is None else target.codes < 0
-    pale = {"color": "#b9cfe4", "label": target.name if unknown.any() else None}
+    pale: dict[str, Any] = {"color": "#b9cfe4", "label": target.name if unknown.any() else None}
     axes.scatter(*rows[unknown].T, **pale, **style)
     if unknown.any():
         style["s"] = 26  # the few labelled rows must stand out
@@ -70,7 +72,7 @@ def _scatter_classes(axes: Any, rows: Any, pair: DomainPair) -> None:
         axes.scatter(*rows[at].T, color=colour, label=str(name)[:30], **style)
 
 
-def plot_ratios(ratios: pd.DataFrame, title: str) -> Any:
+def plot_ratios(ratios: pd.DataFrame, title: str) -> Figure:
     """Plot the mean improvement ratio of each method over the numbers of labels, with its standard error.
 
     Parameters
@@ -91,7 +93,12 @@ def plot_ratios(ratios: pd.DataFrame, title: str) -> Any:
         by_count = group.groupby("labels")["ratio"]
         means, errors = by_count.mean(), by_count.sem()
         colour, width = ("black", 2.4) if name == "L2T" else (PALETTE[at % len(PALETTE)], 1.4)
-        style = {"color": colour, "linewidth": width, "marker": "o", "markersize": 4}
+        style: dict[str, Any] = {
+            "color": colour,
+            "linewidth": width,
+            "marker": "o",
+            "markersize": 4,
+        }
         axes.plot(means, label=name, **style)
         axes.fill_between(means.index, means - errors, means + errors, color=colour, alpha=0.12)
     axes.set_xscale("log")
@@ -105,7 +112,7 @@ def plot_ratios(ratios: pd.DataFrame, title: str) -> Any:
     return figure
 
 
-def plot_explanation(explanation: Explanation) -> Any:
+def plot_explanation(explanation: Explanation) -> Figure:
     """Plot the weight beta of each kernel over the bandwidths, with its part of each term of 1/f.
 
     Parameters

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from l2t.domains.domain import is_wide
 from l2t.domains.draw import LANDMARKS, representative, target_rows
 from l2t.domains.labels import unify_labels
 from l2t.exceptions import InvalidInputError
-from l2t.typing import AnyArray, Indices
+from l2t.typing import AnyArray, Indices, Label
 from l2t.validation import seed, whole_number
 
 #: Defaults for the number of classes and of labels per class of a target without labelled rows.
@@ -34,9 +33,9 @@ MAX_WIDE_ROWS = 2000
 class ClassRoles:
     """The classes of labelled rows in both domains, in sources only, and in the target only."""
 
-    both: tuple[Any, ...]
-    source_only: tuple[Any, ...]
-    target_only: tuple[Any, ...]
+    both: tuple[Label, ...]
+    source_only: tuple[Label, ...]
+    target_only: tuple[Label, ...]
 
     @classmethod
     def of(cls, sources: Sequence[Domain], target: Domain) -> ClassRoles:
@@ -53,12 +52,12 @@ class ClassRoles:
         )
 
     @property
-    def of_sources(self) -> tuple[Any, ...]:
+    def of_sources(self) -> tuple[Label, ...]:
         """All classes of the sources."""
         return self.both + self.source_only
 
     @property
-    def every(self) -> tuple[Any, ...]:
+    def every(self) -> tuple[Label, ...]:
         """All classes."""
         return self.both + self.source_only + self.target_only
 
@@ -83,7 +82,7 @@ class ClassRoles:
         return bool(self.both)
 
 
-def _labeled_classes(domain: Domain, *, default: bool) -> list[Any]:
+def _labeled_classes(domain: Domain, *, default: bool) -> list[Label]:
     codes = np.unique(domain.codes[domain.labeled_rows(default=default)])
     return [domain.classes[code] for code in codes if code >= 0]
 

@@ -304,12 +304,12 @@ def _takes_components(factory: Factory) -> bool:
     return "n_components" in accepted or inspect.Parameter.VAR_KEYWORD in kinds
 
 
-def _make(factory: Factory, n_components: Any = N_COMPONENTS) -> Algorithm:
+def _make(factory: Factory, n_components: object = N_COMPONENTS) -> Algorithm:
     components = {"n_components": n_components} if _takes_components(factory) else {}
     return factory(random_state=0, **components)
 
 
-def _fit(factory: Factory, pair: DomainPair, n_components: Any = N_COMPONENTS) -> LatentFactors:
+def _fit(factory: Factory, pair: DomainPair, n_components: object = N_COMPONENTS) -> LatentFactors:
     return _make(factory, n_components).fit(pair)
 
 

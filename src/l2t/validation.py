@@ -14,7 +14,7 @@ from l2t.exceptions import InvalidInputError
 T = TypeVar("T")
 
 
-def whole_number(name: str, value: Any, *, least: int, otherwise: str = "") -> int:
+def whole_number(name: str, value: object, *, least: int, otherwise: str = "") -> int:
     """Return a whole number of at least `least` as an int.
 
     `otherwise` is added to the rule in the message, for other values that the caller accepts.
@@ -66,7 +66,7 @@ def _bounds(least: float | None, above: float | None, most: float | None) -> str
     return f"a number{lower}{upper}" if lower or upper else "a finite number"
 
 
-def seed(value: Any, name: str = "random_state") -> int:
+def seed(value: object, name: str = "random_state") -> int:
     """Return the seed of a random generator as an int."""
     return whole_number(name, value, least=0)
 
@@ -80,7 +80,7 @@ def one_of(name: str, value: T, options: Collection[T]) -> T:
     return value
 
 
-def instance_of(name: str, value: Any, kind: type[T]) -> T:
+def instance_of(name: str, value: object, kind: type[T]) -> T:
     """Return an instance of a class."""
     if not isinstance(value, kind):
         article = "an" if kind.__name__[0] in "AEIOU" else "a"
@@ -90,7 +90,7 @@ def instance_of(name: str, value: Any, kind: type[T]) -> T:
     return value
 
 
-def some_of(names: Iterable[Any], most: int) -> str:
+def some_of(names: Iterable[object], most: int) -> str:
     """Return the first names, separated by commas, and how many more there are.
 
     >>> some_of("abcd", 2)

@@ -81,7 +81,7 @@ def test_names_of_plugins(monkeypatch):
 
 
 def test_the_list_of_algorithms_for_shared_classes_is_deprecated():
-    with pytest.warns(DeprecationWarning, match="use Traits"):
+    with pytest.warns(FutureWarning, match="use Traits"):
         assert algorithms.SHARED == ("coral", "sa", "jda")
     with pytest.raises(AttributeError, match="has no attribute 'Chain'"):
         _ = algorithms.Chain

@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 from l2t.algorithms.jda import class_gap_weights, conditional_share
-from l2t.classifiers.cross_domain import CLASSIFIERS, ManifoldClassifier, make_classifier
+from l2t.classifiers.cross_domain import (
+    CROSS_DOMAIN_CLASSIFIERS,
+    ManifoldClassifier,
+    make_classifier,
+)
 from l2t.numerics import cosine_graph, mean_gap_weights, unit_rows
 
 
@@ -45,7 +49,7 @@ def test_the_solution_satisfies_its_equation(task):
     np.testing.assert_allclose(model.decision_function(Z), K @ expected, atol=1e-8)
 
 
-@pytest.mark.parametrize("kind", CLASSIFIERS)
+@pytest.mark.parametrize("kind", CROSS_DOMAIN_CLASSIFIERS)
 def test_every_classifier_predicts_a_turned_target(kind, task):
     Z, codes, _ = task
     probabilities = fitted(kind, task).predict_proba(Z[30:])

@@ -156,36 +156,6 @@ def test_one_row_of_each_class_is_enough(kind):
 
 
 @kinds
-def test_weights_are_those_of_scikit_learn(kind):
-    fit, reference = ENSEMBLES[kind]
-    rows, codes = problem(3)
-    weights = np.random.default_rng(1).uniform(0.1, 5.0, size=len(rows))
-    weighted = softmax(fit(rows, codes, 3, weights).scores(rows), axis=1)
-    expected = clone(reference).fit(rows, codes, sample_weight=weights).predict_proba(rows)
-    np.testing.assert_allclose(weighted, expected, rtol=0, atol=1e-12)
-    assert np.abs(weighted - softmax(fit(rows, codes, 3).scores(rows), axis=1)).max() > 0.01
-
-
-@kinds
-def test_a_row_of_weight_zero_is_left_out(kind):
-    fit = ENSEMBLES[kind][0]
-    rows, codes = problem(3)
-    weights = np.where(codes == 1, 0.0, 1.0)
-    counted = codes != 1
-    head = fit(rows, codes, 3, weights)
-    alone = fit(rows[counted], codes[counted], 3, weights[counted])
-    np.testing.assert_array_equal(head.scores(rows), alone.scores(rows))
-    assert softmax(head.scores(rows), axis=1)[:, 1].max() < 1e-13
-
-
-@kinds
-def test_rows_are_needed(kind):
-    rows, codes = problem(2)
-    with pytest.raises(ValueError, match="labelled row"):
-        ENSEMBLES[kind][0](rows, codes, 2, np.zeros(len(rows)))
-
-
-@kinds
 def test_training_again_gives_the_same_arrays(kind):
     _, head, _ = fitted(kind, 2)
     again = ENSEMBLES[kind][0](*problem(2), 2)

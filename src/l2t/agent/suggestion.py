@@ -6,7 +6,6 @@ import secrets
 import socket
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -18,7 +17,7 @@ from l2t.domains.domain import feature_rows
 from l2t.experiences import Run, Score, SuggestionRecord, improvement_ratio
 from l2t.inference import Inference
 from l2t.statistics import pair_statistics
-from l2t.typing import AnyArray
+from l2t.typing import AnyArray, MatrixLike
 from l2t.validation import real_number, whole_number
 
 #: Maximum number of rows per domain for the statistics: their cost is quadratic.
@@ -56,7 +55,7 @@ class Suggestion(SuggestionRecord):
         """The suggested candidate."""
         return self.algorithm
 
-    def transform(self, X: Any) -> AnyArray:
+    def transform(self, X: MatrixLike) -> AnyArray:
         """Return ``X @ W``, or X itself for the verdict "no-transfer".
 
         Parameters

@@ -37,7 +37,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     warnings.warn(
         "l2t.algorithms.SHARED is deprecated; use Traits.of(algorithm).for_shared_classes",
-        DeprecationWarning,
+        FutureWarning,
         stacklevel=2,
     )
     return tuple(name for name in names() if traits_by_name(name).for_shared_classes)

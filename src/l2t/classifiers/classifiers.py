@@ -51,9 +51,9 @@ SPREADING = 0.8
 #: Weight of a prediction of logistic regression relative to a label.
 GUESS = 0.3
 #: Inverse temperature of k-means, its number of steps and step size, and Sinkhorn's iterations per step.
-SHARPNESS = 20.0
-STEPS = 20
-RATE = 0.3
+K_MEANS_SHARPNESS = 20.0
+K_MEANS_STEPS = 20
+K_MEANS_RATE = 0.3
 SCALINGS = 10
 
 
@@ -200,13 +200,11 @@ class Classifier(NamedTuple):
     relies_on_neighbours: bool = False
 
 
-def fit_head(
-    name: str, task: TrainingSet, *, cross_validate: bool = True, guess: Head | None = None
-) -> Head | TreeHead:
-    """Train a classifier; `guess` is a "logistic (centred)" that was trained already."""
+def fit_head(name: str, task: TrainingSet) -> Head | TreeHead:
+    """Train a classifier, with a cross-validated C where it has one."""
     if task.n_classes == 1:
         return Head(np.zeros((task.Z.shape[1], 1)), np.zeros(1))
-    return CLASSIFIERS[name].fit(task, None if cross_validate else C_DEFAULT, guess)
+    return CLASSIFIERS[name].fit(task, None, None)
 
 
 def _centroid_head(centres: Array, sharpness: float, offsets: Array | float = 0.0) -> Head:
@@ -273,9 +271,9 @@ def _smoothed_logistic(task: TrainingSet, C: float | None, guess: Head | None) -
 def _soft_k_means(task: TrainingSet, *, balanced: bool) -> Head:
     centres, offsets = task.means, np.ones(task.n_classes)
     n, fixed = len(task.Z), task.onehot
-    for _ in range(STEPS):
+    for _ in range(K_MEANS_STEPS):
         D = squared_distances(task.Z, centres)
-        K = np.exp(-SHARPNESS * (D - D.min(axis=1, keepdims=True)))
+        K = np.exp(-K_MEANS_SHARPNESS * (D - D.min(axis=1, keepdims=True)))
         for _ in range(SCALINGS if balanced else 0):  # every class gets the same mass
             offsets = n / task.n_classes / (K.T @ (1.0 / (K @ offsets)))
         P = K * offsets
@@ -284,8 +282,8 @@ def _soft_k_means(task: TrainingSet, *, balanced: bool) -> Head:
         mass = P.sum(axis=0)
         if not balanced:
             offsets = (mass + 1.0) / (n + task.n_classes)
-        centres = centres + RATE * (P.T @ task.Z / mass[:, None] - centres)
-    return _centroid_head(centres, SHARPNESS, np.log(offsets))
+        centres = centres + K_MEANS_RATE * (P.T @ task.Z / mass[:, None] - centres)
+    return _centroid_head(centres, K_MEANS_SHARPNESS, np.log(offsets))
 
 
 CLASSIFIERS = {

@@ -16,7 +16,7 @@ one column of G per class and one more, so that B is factorised once and each it
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from scipy.linalg import lu_factor, lu_solve
@@ -28,21 +28,24 @@ from l2t.numerics import cosine_graph, mean_gap_weights, rbf_kernel, squared_dis
 from l2t.typing import AnyArray, Array, Indices
 from l2t.validation import one_of
 
-CLASSIFIERS = ("1-nn", "logistic", "manifold")
+if TYPE_CHECKING:
+    from sklearn.base import ClassifierMixin
+
+CROSS_DOMAIN_CLASSIFIERS = ("1-nn", "logistic", "manifold")
 #: Unit rows have small margins, and need a weak penalty.
 C = 10.0
 #: The kernel ``exp(-D / 2)``, and weights of the discrepancy, the graph and the norm, as published.
 BANDWIDTH, LAM, RHO, ETA = 2.0, 10.0, 1.0, 0.1
 N_NEIGHBORS = 10
 #: Maximum number of updates of the pseudo-labels.
-MAX_ITER = 10
+MAX_UPDATES = 10
 #: Scores, which are near 0 and 1, are multiplied by this before the softmax.
-SHARPNESS = 5.0
+SCORE_SCALE = 5.0
 
 
 def make_classifier(name: str) -> CrossDomainClassifier:
-    """Return a classifier by one of the names in CLASSIFIERS."""
-    one_of("classifiers", name, CLASSIFIERS)
+    """Return a classifier by one of the names in CROSS_DOMAIN_CLASSIFIERS."""
+    one_of("classifiers", name, CROSS_DOMAIN_CLASSIFIERS)
     return ManifoldClassifier() if name == "manifold" else PlainClassifier(name)
 
 
@@ -54,8 +57,8 @@ class PlainClassifier:
         from sklearn.neighbors import KNeighborsClassifier
 
         self._weighted = name == "logistic"
-        self._nearest: Any = KNeighborsClassifier(1)
-        self._model: Any = self._nearest
+        self._nearest = KNeighborsClassifier(1)
+        self._model: ClassifierMixin = self._nearest
         if self._weighted:
             self._model = LogisticRegression(C=C, max_iter=300)
 
@@ -94,7 +97,7 @@ class ManifoldClassifier:
         nearest = squared_distances(Z[ns:], Z[labeled]).argmin(axis=1)
         predicted = _with_labels(codes[ns:], codes[labeled[nearest]])
         labeled = labeled[labeled < ns]
-        for _ in range(MAX_ITER if 0 < ns < n else 0):
+        for _ in range(MAX_UPDATES if 0 < ns < n else 0):
             share = conditional_share(Z[labeled], codes[labeled], Z[ns:], predicted)
             domains = mean_gap_weights(ns, n - ns) * np.sqrt(n_classes * (1 - share))
             classes = class_gap_weights(ns, n, labeled, codes[labeled], predicted) * np.sqrt(share)
@@ -116,7 +119,7 @@ class ManifoldClassifier:
 
     def predict_proba(self, Z: Array) -> Array:
         """Return the probabilities of the classes 0 ... C - 1 for rows of the target."""
-        return np.asarray(softmax(SHARPNESS * self.decision_function(Z), axis=1))
+        return np.asarray(softmax(SCORE_SCALE * self.decision_function(Z), axis=1))
 
 
 CrossDomainClassifier = PlainClassifier | ManifoldClassifier

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from l2t.numerics import unit_rows
-from l2t.typing import AnyArray, Array
+from l2t.typing import AnyArray, Array, Matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +34,7 @@ class FeatureMap:
         The map before this one; None for the first, whose Z is X. Several maps may follow the same one.
     """
 
-    W: Any
+    W: Matrix
     mean: Array
     scale: float = 1.0
     unit: bool = False
@@ -69,11 +68,11 @@ class FeatureMap:
         W = self.first.W
         return len(self.first.mean) if W is None else int(W.shape[0])
 
-    def __call__(self, X: Any) -> Array:
+    def __call__(self, X: Matrix) -> Array:
         """Return the features of rows X."""
         return self.after(X if self.before is None else self.before(X))
 
-    def after(self, Z: Any) -> Array:
+    def after(self, Z: Matrix) -> Array:
         """Return the features, given those of the map before this one."""
         if self.columns is not None:
             Z = (Z.toarray() if sparse.issparse(Z) else Z) / self.columns
@@ -88,7 +87,7 @@ class FeatureMap:
 class Evaluation:
     """The features of one block of rows by many maps; a map that several follow is evaluated once."""
 
-    def __init__(self, X: Any) -> None:
+    def __init__(self, X: Matrix) -> None:
         self._X, self._known = X, dict[int, Array]()
 
     def __call__(self, features: FeatureMap) -> Array:

@@ -19,12 +19,15 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from l2t.typing import AnyArray, Array, Indices
+
+if TYPE_CHECKING:
+    from sklearn.base import ClassifierMixin
 
 #: Trees of a random forest.
 FOREST_TREES = 100
@@ -34,14 +37,14 @@ FOREST_ROWS = 5000
 BOOSTING_STEPS = 60
 BOOSTING_LEAF = 5
 #: The class share that a share of zero counts as; 100 of them change no probability by more than 1e-12.
-FLOOR = 1e-14
+SMALLEST_SHARE = 1e-14
 #: The score of a class without labelled rows in boosting.
 ABSENT = -1e4
 #: Rows per block, and maximum number of pairs of a row and a tree that go down at the same time.
 BLOCK = 2048
 BLOCK_PAIRS = 2**15
 #: The largest score of a leaf that is read from a file; sums of them do not overflow.
-LARGEST = 1e100
+MAX_LEAF_SCORE = 1e100
 
 #: Numbers of nodes, features and classes.
 Numbers = npt.NDArray[np.int32]
@@ -104,7 +107,7 @@ class TreeHead:
             self._add_trees(paths, Z[start : start + BLOCK], totals[start : start + BLOCK])
         if self.is_forest:
             totals /= len(self.roots)
-            return np.log(np.maximum(totals, FLOOR, out=totals), out=totals)
+            return np.log(np.maximum(totals, SMALLEST_SHARE, out=totals), out=totals)
         return totals - totals.mean(axis=1, keepdims=True) if self.n_classes == 2 else totals
 
     def with_classes(self, present: Indices, n_classes: int) -> TreeHead:
@@ -170,14 +173,14 @@ class TreeHead:
             if not len(self.roots) or not in_range or not np.allclose(self.value.sum(axis=1), 1.0):
                 raise ValueError("a forest must have trees, whose values are class shares")
             return
-        small = all((np.abs(array) <= LARGEST).all() for array in (self.value, self.baseline))
+        small = all(
+            (np.abs(array) <= MAX_LEAF_SCORE).all() for array in (self.value, self.baseline)
+        )
         if not small or self.value.shape[1] != 1 or not _within(self.column, 0, self.n_classes):
             raise ValueError("boosted trees must add finite values to one of the classes")
 
 
-def fit_random_forest(
-    rows: Array, codes: Indices, n_classes: int, weights: Array | None = None
-) -> TreeHead:
+def fit_random_forest(rows: Array, codes: Indices, n_classes: int) -> TreeHead:
     """Train a random forest.
 
     Parameters
@@ -188,9 +191,6 @@ def fit_random_forest(
         Their classes, from 0 to n_classes - 1. The share of a class without rows is zero.
     n_classes : int
         The number of classes.
-    weights : array of shape (n,) or None, default=None
-        How much each row counts; a row of weight 0 is left out. scikit-learn draws the rows of a tree by
-        these weights; before 1.9, it draws rows evenly and weights them, which gives other trees.
 
     Returns
     -------
@@ -198,10 +198,9 @@ def fit_random_forest(
     """
     from sklearn.ensemble import RandomForestClassifier
 
-    rows, codes, weights = _counted(rows, codes, weights)
     n_rows = FOREST_ROWS if len(rows) > FOREST_ROWS else None
     model = RandomForestClassifier(FOREST_TREES, max_samples=n_rows, random_state=0, n_jobs=1)
-    classes = _train(model, rows, codes, weights)
+    classes = _train(model, rows, codes)
     trees = []
     for estimator in model.estimators_:
         tree = estimator.tree_
@@ -221,9 +220,7 @@ def fit_random_forest(
     return _head(trees, np.empty(0), np.empty(0), single=True)
 
 
-def fit_boosting(
-    rows: Array, codes: Indices, n_classes: int, weights: Array | None = None
-) -> TreeHead:
+def fit_boosting(rows: Array, codes: Indices, n_classes: int) -> TreeHead:
     """Train boosted trees.
 
     Parameters
@@ -234,8 +231,6 @@ def fit_boosting(
         Their classes, from 0 to n_classes - 1. A class without rows has the score `ABSENT`.
     n_classes : int
         The number of classes.
-    weights : array of shape (n,) or None, default=None
-        How much each row counts; a row of weight 0 is left out.
 
     Returns
     -------
@@ -243,7 +238,6 @@ def fit_boosting(
     """
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    rows, codes, weights = _counted(rows, codes, weights)
     baseline = np.full(n_classes, ABSENT)
     baseline[codes] = 0.0
     if (codes == codes[0]).all():
@@ -254,7 +248,7 @@ def fit_boosting(
         early_stopping=False,
         random_state=0,
     )
-    classes = _train(model, rows, codes, weights)
+    classes = _train(model, rows, codes)
     raised = (
         classes[1:] if len(classes) == 2 else classes
     )  # of two classes, the first keeps score 0
@@ -271,25 +265,13 @@ def fit_boosting(
     return _head(trees, np.array(column), baseline, single=False)
 
 
-def _counted(
-    rows: Array, codes: Indices, weights: Array | None
-) -> tuple[Array, Indices, Array | None]:
-    """Return the rows whose weight is not zero."""
-    if weights is not None:
-        counted = np.asarray(weights) != 0
-        rows, codes, weights = rows[counted], codes[counted], weights[counted]
-    if not len(codes):
-        raise ValueError("trees need a labelled row whose weight is not zero")
-    return rows, codes, weights
-
-
-def _train(model: Any, rows: Array, codes: Indices, weights: Array | None) -> Indices:
+def _train(model: ClassifierMixin, rows: Array, codes: Indices) -> Indices:
     """Train an estimator in one thread, and return the classes it knows."""
     from threadpoolctl import threadpool_limits
 
     with warnings.catch_warnings(), threadpool_limits(limits=1, user_api="openmp"):
         warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
-        model.fit(rows, codes, sample_weight=weights)
+        model.fit(rows, codes)
     return np.asarray(model.classes_, dtype=np.intp)
 
 

@@ -150,7 +150,10 @@ class ColumnEncoding(ABC):
 
     @abstractmethod
     def transform(self, cells: AnyArray) -> Array:
-        """Return the features (n, k) of cells, as `cells_of` returns them."""
+        """Return the features (n, k) of cells, as `cells_of` returns them.
+
+        They may be of another kind than those of `fit`: cells that are all missing are numbers.
+        """
 
 
 @dataclass(frozen=True, eq=False)

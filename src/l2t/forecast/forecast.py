@@ -23,7 +23,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -31,6 +31,7 @@ import numpy as np
 from l2t.algorithms import Traits, traits_by_name
 from l2t.exceptions import FileFormatError
 from l2t.forecast.reliability import Count, Familiarity, Natural, Reliability
+from l2t.typing import JsonObject
 
 #: Subtracted from the prior of candidates that use the source where no rehearsal supports it.
 UNKNOWN = 0.1
@@ -137,7 +138,7 @@ class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     familiarity: Familiarity
     #: Number of the user's pairs in the prior of a candidate.
     own_pairs: dict[str, Natural] = {}
-    training: dict[str, Any] = {}
+    training: JsonObject = {}
 
     def __post_init__(self) -> None:
         by_shots = (self.harm, self.other_harm, self.error, self.spread, self.doubtful_spread)

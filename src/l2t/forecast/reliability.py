@@ -8,12 +8,15 @@ for a finite number of pairs, on the kind of data with the largest errors.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import numpy as np
 
 from l2t.typing import Array
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 #: Numbers in files; larger integers are not exact in JSON, and may not fit into a float.
 Natural = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
@@ -31,7 +34,7 @@ class ErrorQuantiles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     errors: tuple[float, ...]
 
     @classmethod
-    def of(cls, errors: Any, n_pairs: int) -> ErrorQuantiles:
+    def of(cls, errors: npt.ArrayLike, n_pairs: int) -> ErrorQuantiles:
         """Return the quantiles of some errors, which are of `n_pairs` pairs."""
         return cls(n_pairs, tuple(np.quantile(np.abs(errors), LEVELS).round(3).tolist()))
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy.typing as npt
 
 from l2t import algorithms as registry
 from l2t.algorithms import NO_TRANSFER, Algorithm
@@ -18,7 +19,7 @@ DEFAULT_CANDIDATES = (NO_TRANSFER, "spectrum", "classes", "classes+spectrum")
 MAX_SOURCE_ROWS = 300
 MAX_TARGET_ROWS = 5000
 
-Wanted = Sequence[str | Algorithm] | Mapping[str, Any]
+Wanted = Sequence[str | Algorithm] | Mapping[str, npt.ArrayLike]
 
 
 def candidate_algorithms(
@@ -52,7 +53,7 @@ def fit_candidates(
     return factors, failed
 
 
-def _unique_name(name: str, taken: Mapping[str, Any]) -> str:
+def _unique_name(name: str, taken: Collection[str]) -> str:
     """Return the name, with a number if another candidate has it already."""
     numbered = (f"{name} {number}" for number in range(2, len(taken) + 2))
     return next(unused for unused in (name, *numbered) if unused not in taken)

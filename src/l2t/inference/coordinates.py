@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -29,7 +28,7 @@ from l2t.inference.result import Candidate, Candidates, Inference
 from l2t.numerics import GramSpan, few_threads
 from l2t.numerics.gram import Lifted
 from l2t.task import MAX_WIDE_ROWS, Task
-from l2t.typing import Array
+from l2t.typing import Array, Matrix
 
 #: Rows of a target whose coordinates are computed at a time.
 BLOCK = 2000
@@ -171,7 +170,7 @@ class Coordinates:
             identity = sparse.eye_array(domains[0].n_features, dtype=dtype, format="csr")
             return replace(candidate, factor=identity)
 
-        def factor() -> Any:
+        def factor() -> Matrix:
             W = candidate.W if span is None else span.lift(candidate.W).astype(dtype)
             return W if columns is None else W / columns[:, None]
 
@@ -198,7 +197,7 @@ def unlabel_in_span(
     return replace(source, labeled=compared.labeled)
 
 
-def _divided(rows: Any, columns: Array | None) -> Any:
+def _divided(rows: Matrix, columns: Array | None) -> Matrix:
     """Return rows in double precision, with columns divided."""
     rows = rows.astype(np.float64)
     if columns is None:

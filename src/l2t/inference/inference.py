@@ -258,7 +258,7 @@ def _memory(*several: KnownClasses | None) -> KnownClasses | None:
     return known if known.n_classes else None
 
 
-def _infer_shared(task: Task, candidates: Any) -> Inference:
+def _infer_shared(task: Task, candidates: Wanted | None) -> Inference:
     """Infer with classifiers that are trained on the source's labels."""
     candidates = (candidates,) if isinstance(candidates, str) else candidates
     names = CANDIDATES if candidates is None else (NO_TRANSFER, *candidates)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,11 +20,13 @@ from l2t.domains.domain import columns_in_order, feature_rows
 from l2t.domains.files.disk import replacing, writing
 from l2t.inference.evidence import Evidence
 from l2t.rehearsal import Rehearsal
-from l2t.typing import AnyArray
+from l2t.typing import AnyArray, JsonObject, Matrix, MatrixLike
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
 
+    from l2t.domains import Domain
     from l2t.inference.shared import SharedInference
     from l2t.paper import Search
 
@@ -58,7 +60,7 @@ class Candidate:
     """
 
     name: str
-    factor: Any = None
+    factor: Matrix | Callable[[], Matrix] | None = None
     rehearsed: float | None = None
     predicted: float | None = None
     interval: tuple[float, float] | None = None
@@ -73,7 +75,7 @@ class Candidate:
         return traits_by_name(self.name) if self.algorithm is None else Traits.of(self.algorithm)
 
     @cached_property
-    def W(self) -> Any:
+    def W(self) -> Matrix:
         """The latent factor matrix (m, u) or None; no target label was read for it."""
         return self.factor() if callable(self.factor) else self.factor
 
@@ -92,7 +94,7 @@ class Candidates(dict[str, Candidate]):
     def __repr__(self) -> str:
         return f"Candidates({', '.join(map(repr, self.values()))})"
 
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[JsonObject]:
         """Return one dictionary of plain values per candidate."""
         return [
             {
@@ -177,10 +179,9 @@ class Inference:
         return self.candidates[self.choice]
 
     @property
-    def W(self) -> AnyArray:
+    def W(self) -> Matrix:
         """The latent factor matrix (m x u) of the choice."""
-        W: AnyArray = self._chosen.W
-        return W
+        return self._chosen.W
 
     @property
     def predicted(self) -> float:
@@ -213,7 +214,7 @@ class Inference:
         """Whether to transfer: "no-transfer" if the choice is "identity", else "transfer"."""
         return "no-transfer" if self.choice == NO_TRANSFER else "transfer"
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: MatrixLike | Domain) -> AnyArray | pd.DataFrame:
         """Return ``X @ W``, or X itself if the choice is "identity".
 
         Parameters
@@ -234,7 +235,7 @@ class Inference:
         frame = frame_like(X, {f"x{i}": column for i, column in enumerate(features.T)})
         return features if frame is None else frame
 
-    def plot(self) -> Any:
+    def plot(self) -> Figure:
         """Return a `matplotlib.figure.Figure` of the expected improvement ratio of each candidate."""
         bars = [
             (

@@ -11,7 +11,7 @@ import json
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from l2t.experiences.evaluation import MIN_TEST_ROWS
 from l2t.numerics import LRUCache
 from l2t.rehearsal.plays import Play, draw_plays, playing_classes
 from l2t.statistics import mutual_share
-from l2t.typing import AnyArray, Array
+from l2t.typing import AnyArray, Array, JsonObject, JsonValue
 
 if TYPE_CHECKING:
     from l2t.experiences import ExperienceStore
@@ -236,7 +236,7 @@ class _Plays:
 
         result = _cache.get(key, compute)
         if self.store is not None and stored is None:
-            outcome: Any = result
+            outcome: JsonValue = result
             if not isinstance(result, str):
                 outcome = np.where(np.isnan(result), np.array(None), result).tolist()
             try:
@@ -251,7 +251,7 @@ class _Plays:
         except L2TError as error:
             return str(error)
 
-    def _settings(self, algorithm: Algorithm | None) -> dict[str, Any]:
+    def _settings(self, algorithm: Algorithm | None) -> JsonObject:
         """Return everything that the accuracies depend on, as plain values."""
         return {
             "known": self.known.fingerprint,

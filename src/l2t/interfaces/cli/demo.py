@@ -7,7 +7,7 @@ import io
 import time
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -27,6 +27,10 @@ from l2t.interfaces.cli.results import explanation_lines, measured
 from l2t.paper import Reflection, learn
 from l2t.plots import plot_explanation, plot_ratios, plot_transfer
 from l2t.progress import progress_bar
+from l2t.typing import JsonObject, Matrix
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 TRAINING_PAIRS = 12
 #: Classes of a target, and maximum number of rows per class.
@@ -120,7 +124,7 @@ def measure_demo(
     improvement ratio.
     """
     tasks = [(i, pair, function) for i, pair in enumerate(pairs)]
-    rows: list[dict[str, Any]] = []
+    rows: list[JsonObject] = []
     with progress_bar(len(pairs), "testing", shown=progress) as advance:
         for rows_of_pair in Executor(n_jobs).map(_measured, tasks):
             rows += rows_of_pair
@@ -128,15 +132,15 @@ def measure_demo(
     return pd.DataFrame(rows).sort_values("pair", kind="stable", ignore_index=True)
 
 
-def _measured(task: tuple[int, DomainPair, Reflection]) -> list[dict[str, Any]]:
+def _measured(task: tuple[int, DomainPair, Reflection]) -> list[JsonObject]:
     """Return the rows of one pair; its target labels are only used to measure."""
     index, pair, function = task
     target = pair.target
     unlabelled = DomainPair(pair.source, Domain(target.X, prepared=target.prepared))
     before = evaluate(target.X, target.codes, label_counts=DEMO_LABEL_COUNTS)
-    rows: list[dict[str, Any]] = []
+    rows: list[JsonObject] = []
 
-    def add(method: str, Z: Any, counts: tuple[int, ...]) -> None:
+    def add(method: str, Z: Matrix, counts: tuple[int, ...]) -> None:
         after = evaluate(Z, target.codes, label_counts=counts)
         for count, accuracy in zip(counts, after.mean, strict=True):
             at = before.label_counts.index(count)
@@ -153,11 +157,11 @@ def _measured(task: tuple[int, DomainPair, Reflection]) -> list[dict[str, Any]]:
     return rows
 
 
-def demo_rows(study: pd.DataFrame) -> list[dict[str, Any]]:
+def demo_rows(study: pd.DataFrame) -> list[JsonObject]:
     """Return one row per method and number of labels."""
     summary = study.groupby(["method", "labels"], sort=False)["ratio"].agg(["mean", "sem"])
     summary = summary.rename(columns={"mean": "ratio", "sem": "standard_error"}).reset_index()
-    rows: list[dict[str, Any]] = summary.to_dict("records")
+    rows: list[JsonObject] = summary.to_dict("records")
     return [row | {"method": row["method"].lower()} for row in rows]
 
 
@@ -218,7 +222,7 @@ def _write_report(
         file.write(page.encode())
 
 
-def _picture(figure: Any) -> str:
+def _picture(figure: Figure) -> str:
     """Return a figure as a data URI."""
     image = io.BytesIO()
     figure.savefig(image, format="png", dpi=130)

@@ -7,11 +7,15 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import typer
 
 from l2t.display import csv_cell, escape_controls
+from l2t.typing import JsonObject
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 #: Digits of a number of a few after the point.
 SHOWN_DIGITS = 3
@@ -31,7 +35,7 @@ class Format(StrEnum):
     csv = "csv"
 
 
-def select_columns(item: Any, columns: str) -> dict[str, Any]:
+def select_columns(item: object, columns: str) -> JsonObject:
     """Return the named columns of a stored object; None for NaN and "", dates as text."""
     row = {name: getattr(item, _ATTRIBUTES.get(name, name)) for name in columns.split()}
     if "created" in row:
@@ -45,7 +49,7 @@ def print_note(text: str, quiet: bool = False) -> None:
         typer.echo(escape_controls(text), err=True)
 
 
-def show_rows(rows: Sequence[Mapping[str, Any]], format: Format) -> None:
+def show_rows(rows: Sequence[Mapping[str, object]], format: Format) -> None:
     """Print rows that have the same fields."""
     if format is Format.json:
         print(json.dumps([dict(row) for row in rows], indent=2))
@@ -72,7 +76,7 @@ def show_rows(rows: Sequence[Mapping[str, Any]], format: Format) -> None:
             print()
 
 
-def show_record(record: Mapping[str, Any], format: Format) -> None:
+def show_record(record: Mapping[str, object], format: Format) -> None:
     """Print one record: one line per field, or as JSON or csv."""
     if format is Format.json:
         print(json.dumps(dict(record), indent=2))
@@ -89,7 +93,7 @@ def show_record(record: Mapping[str, Any], format: Format) -> None:
         _console().print(table)
 
 
-def show_sentence(sentence: str, record: Mapping[str, Any], format: Format) -> None:
+def show_sentence(sentence: str, record: Mapping[str, object], format: Format) -> None:
     """Print a sentence or, in other formats than a table, the record behind it."""
     if format is Format.table:
         print(escape_controls(sentence))
@@ -97,13 +101,13 @@ def show_sentence(sentence: str, record: Mapping[str, Any], format: Format) -> N
         show_record(record, format)
 
 
-def _console(width: int | None = None) -> Any:
+def _console(width: int | None = None) -> Console:
     from rich.console import Console
 
     return Console(markup=False, emoji=False, highlight=False, width=width)
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     if value is None:
         return "–"
     if isinstance(value, float):

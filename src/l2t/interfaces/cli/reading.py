@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from l2t.domains import KnownClasses, Preparation, Table, prepare, read_tables
 from l2t.domains.domain import position_note
@@ -18,6 +18,7 @@ from l2t.exceptions import FileFormatError, InvalidInputError
 from l2t.experiences import open_store
 from l2t.experiences.store.address import Address
 from l2t.interfaces.cli.output import print_note
+from l2t.typing import Array, JsonObject
 
 if TYPE_CHECKING:
     from l2t.prediction import Model
@@ -76,7 +77,7 @@ def _file_id(path: str | Path) -> object:
 
 
 def read_files(
-    paths: Sequence[Path], reading: dict[str, Any], quiet: bool, seed: int = 0
+    paths: Sequence[Path], reading: JsonObject, quiet: bool, seed: int = 0
 ) -> list[Table]:
     """Return the files of a command, sources first, and print notes on what was adjusted.
 
@@ -97,7 +98,7 @@ def read_files(
     return tables
 
 
-def read_features(path: Path, model: Model, reading: dict[str, Any], quiet: bool) -> Table:
+def read_features(path: Path, model: Model, reading: JsonObject, quiet: bool) -> Table:
     """Return a file with the features of a model, missing cells imputed with those of its target."""
     if model.encoder is not None:
         with file_errors(path):
@@ -111,7 +112,7 @@ def read_features(path: Path, model: Model, reading: dict[str, Any], quiet: bool
     with file_errors(path):
         named = features is not None and format_to_read(path) in TABULAR
     fill = {"mean": model.means, "drop": None}.get(reading["impute"], model.medians)
-    values: Any = fill
+    values: Array | dict[str, float] | None = fill
     if features is not None and fill is not None:
         values = dict(zip(features, fill, strict=True))
     wanted = {"features": features if named else None, "fill": values}
@@ -149,7 +150,7 @@ def is_read_in_chunks(rows: str, output: str, model: Model, impute: str | None) 
 
 
 def read_pair(
-    source: Path, target: Path, *, reading: dict[str, Any], how: str, quiet: bool
+    source: Path, target: Path, *, reading: JsonObject, how: str, quiet: bool
 ) -> tuple[dict[str, Table], Preparation]:
     """Return the source and the target as read, and prepared, and print notes on what looks wrong."""
     first, second = read_files([source, target], reading, quiet)

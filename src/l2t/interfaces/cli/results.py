@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from l2t.agent import Suggestion
 from l2t.algorithms import NO_TRANSFER, traits_by_name
@@ -15,11 +14,12 @@ from l2t.experiences import evaluate, improvement_ratio
 from l2t.inference import Candidate, Inference
 from l2t.inference.choice import LEAST_SKILL
 from l2t.paper import Reflection
+from l2t.typing import JsonObject
 
 
 def expectation(
     source: Path, target: Path, pair: DomainPair, inference: Inference | Suggestion
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return the choice for a pair of files and the improvement to expect of it, as a record."""
     low, high = finite_interval(inference.interval) or (None, None)
     return {
@@ -57,7 +57,7 @@ def _described(path: Path, domain: Domain) -> str:
     return f"{text}, {classes} {'class' if classes == 1 else 'classes'}"
 
 
-def measured(target: Domain, inference: Inference) -> dict[str, Any]:
+def measured(target: Domain, inference: Inference) -> JsonObject:
     """Return the measured improvement; nothing if not all labels of the target are known."""
     if target.y is None or target.labeled is not None:
         return {}
@@ -76,7 +76,7 @@ def measured(target: Domain, inference: Inference) -> dict[str, Any]:
     }
 
 
-def for_display(record: dict[str, Any]) -> dict[str, Any]:
+def for_display(record: JsonObject) -> JsonObject:
     """Return the record with fewer fields, for display."""
     interval = None if record["low"] is None else (record["low"], record["high"])
     expected = _expected_ratio(record["predicted_improvement"], interval)
@@ -100,7 +100,7 @@ def _expected_ratio(predicted: float, interval: tuple[float, float] | None) -> s
     return words if low == high else f"{words}, 90 % interval {low:.3f} to {high:.3f}"
 
 
-def candidate_rows(inference: Inference) -> list[dict[str, Any]]:
+def candidate_rows(inference: Inference) -> list[JsonObject]:
     """Return one row per candidate: rehearsed and predicted ratio, and evidence from labelled rows."""
     rows = [
         {
@@ -192,7 +192,7 @@ def write_side(
     return f"{side} written to {path}{'' if transferred else ', with its original features'}"
 
 
-def learning_summary(function: Reflection) -> dict[str, Any]:
+def learning_summary(function: Reflection) -> JsonObject:
     """Return how a reflection function was learned, in words."""
     about = function_summary(function)
     words = {name: about[name] for name in ("experiences", "runs", "pairs", "trained_on")}
@@ -202,7 +202,7 @@ def learning_summary(function: Reflection) -> dict[str, Any]:
     return words
 
 
-def function_summary(function: Reflection) -> dict[str, Any]:
+def function_summary(function: Reflection) -> JsonObject:
     """Return the parameters of a reflection function, and how it was learned."""
     training = function.training
     correlations = (choice.get("spearman") for choice in training.get("choices", []))

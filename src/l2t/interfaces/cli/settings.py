@@ -9,12 +9,16 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import typer
 
 from l2t._version import __version__
 from l2t.exceptions import InvalidInputError
+from l2t.typing import JsonObject, JsonValue
+
+if TYPE_CHECKING:
+    pass
 
 #: Options that do not change the result.
 _LEFT_OUT = ("config", "format", "quiet", "force", "help")
@@ -72,7 +76,7 @@ def _parameters(context: typer.Context) -> Iterator[tuple[str, Any]]:
             yield name, parameter
 
 
-def _load(file: Path) -> dict[str, Any]:
+def _load(file: Path) -> JsonObject:
     try:
         with file.open("rb") as handle:
             return tomllib.load(handle)
@@ -84,7 +88,7 @@ def _load(file: Path) -> dict[str, Any]:
         raise InvalidInputError(f"--config: {file} has values that are nested too deeply") from None
 
 
-def _check(context: typer.Context, parameter: Any, value: Any, where: str) -> None:
+def _check(context: typer.Context, parameter: Any, value: JsonValue, where: str) -> None:
     """Raise an error for a value of the wrong type, or one that the option rejects."""
     command: Any = context.command.callback
     declared = inspect.signature(command, eval_str=True).parameters
@@ -103,13 +107,13 @@ def _check(context: typer.Context, parameter: Any, value: Any, where: str) -> No
         raise InvalidInputError(f"{where}: {wrong}, got {value!r:.80}") from None
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> JsonValue:
     if isinstance(value, list | tuple):
         return [_plain(one) for one in value] or None
     return str(value) if isinstance(value, Path) else value
 
 
-def _toml(settings: Mapping[str, Any]) -> str:
+def _toml(settings: Mapping[str, JsonValue]) -> str:
     """Return strings, numbers, booleans and lists as TOML, where they look as in JSON."""
     lines = (
         f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in settings.items()

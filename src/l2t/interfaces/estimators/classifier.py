@@ -28,10 +28,13 @@ from l2t.prediction.decisions import Metric
 from l2t.prediction.model import EstimatorHead
 from l2t.prediction.training import NAMED, TrainOn
 from l2t.task import ClassRoles
-from l2t.typing import AnyArray
+from l2t.typing import AnyArray, MatrixLike
 from l2t.validation import one_of, some_of
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+    from sklearn.utils import Tags
+
     from l2t.experiences import ExperienceStore
 
 
@@ -45,7 +48,11 @@ def _delegated(name: str, returned: str) -> Any:
         return name != "decision_function"
 
     def method(
-        self: L2TClassifier, X: Any, *, sample_domain: Any = None, allow_source: bool = True
+        self: L2TClassifier,
+        X: MatrixLike,
+        *,
+        sample_domain: npt.ArrayLike | None = None,
+        allow_source: bool = True,
     ) -> AnyArray:
         return self._predict_with(name, X)
 
@@ -142,7 +149,7 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
 
     def __init__(  # noqa: PLR0913
         self,
-        classifier: Any = "auto",
+        classifier: str | ClassifierMixin = "auto",
         *,
         train_on: TrainOn = "auto",
         shared: bool | None = None,
@@ -163,7 +170,9 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         self.metric = metric
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, *, sample_domain: Any = None) -> Self:
+    def fit(
+        self, X: MatrixLike, y: npt.ArrayLike, *, sample_domain: npt.ArrayLike | None = None
+    ) -> Self:
         """Choose features and classifier, and train the classifier.
 
         Parameters
@@ -225,7 +234,13 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         self.classes_ = prediction.classes.astype(kept)
         return self
 
-    def predict(self, X: Any, *, sample_domain: Any = None, allow_source: bool = True) -> AnyArray:
+    def predict(
+        self,
+        X: MatrixLike,
+        *,
+        sample_domain: npt.ArrayLike | None = None,
+        allow_source: bool = True,
+    ) -> AnyArray:
         """Return the classes of rows.
 
         Parameters
@@ -251,11 +266,11 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
 
     def score(
         self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
+        X: MatrixLike,
+        y: npt.ArrayLike,
+        sample_weight: npt.ArrayLike | None = None,
         *,
-        sample_domain: Any = None,
+        sample_domain: npt.ArrayLike | None = None,
         allow_source: bool = False,
     ) -> float:
         """Return the accuracy.
@@ -278,10 +293,10 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
         float
         """
         predicted = self._predict_with("predict", X)
-        y = column_or_1d(label_array(y))
-        rows = np.ones(len(y), dtype=bool)
+        labels = column_or_1d(label_array(y))
+        rows = np.ones(len(labels), dtype=np.bool_)
         if sample_domain is not None:
-            rows = labeled_rows(y, sample_domain)
+            rows = labeled_rows(labels, sample_domain)
             rows &= np.asarray(allow_source) | ~is_source(sample_domain)
             if not rows.any():
                 raise InvalidInputError(
@@ -289,10 +304,12 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
                     "needs none"
                 )
         weights = None if sample_weight is None else np.asarray(sample_weight)[rows]
-        return float(accuracy_score(_as_numbers(y[rows]), predicted[rows], sample_weight=weights))
+        return float(
+            accuracy_score(_as_numbers(labels[rows]), predicted[rows], sample_weight=weights)
+        )
 
     @property
-    def estimator_(self) -> Any:
+    def estimator_(self) -> ClassifierMixin:
         """The trained estimator of scikit-learn, if one was given."""
         head = self.model_.parts[0][1]
         if not isinstance(head, EstimatorHead):
@@ -314,7 +331,7 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
             stacklevel=3,
         )
 
-    def _predict_with(self, method: str, X: Any) -> AnyArray:
+    def _predict_with(self, method: str, X: MatrixLike) -> AnyArray:
         check_is_fitted(self)
         check_whole("X", X)
         X = self._features(X, reset=False)
@@ -326,7 +343,7 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
             return np.asarray(self.classes_[self.model_.decide(probabilities)])
         return np.log(probabilities) if method == "predict_log_proba" else probabilities
 
-    def _features(self, X: Any, **checks: Any) -> Any:
+    def _features(self, X: MatrixLike, **checks: bool | int | str) -> MatrixLike:
         """Return X as numbers, validated; the columns of a table as features."""
         if self.encoder_ is not None and is_frame(X):
             return self.encoder_.transform(
@@ -334,7 +351,7 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
             )
         return validate_data(self, X, accept_sparse="csr", dtype=FLOATS, **checks)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags

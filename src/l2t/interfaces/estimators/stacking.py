@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ from l2t.domains import Domain, DomainPair
 from l2t.domains.labels import UNLABELED, is_mark, known_labels, label_key
 from l2t.exceptions import InvalidInputError
 from l2t.prediction.training import as_domains
-from l2t.typing import AnyArray, Mask
+from l2t.typing import AnyArray, Label, Mask, MatrixLike
 
 #: The labels of a binary problem in which -1 is a class.
 SAMPLE_DOMAIN_SIGNS = {-1, 1}
@@ -20,7 +20,7 @@ SAMPLE_DOMAIN_SIGNS = {-1, 1}
 Stacked = tuple[AnyArray, AnyArray | None, npt.NDArray[np.int64]]
 
 
-def stack_domains(source: Any, target: Any) -> Stacked:
+def stack_domains(source: Domain, target: Domain) -> Stacked:
     """Stack two domains into X, y and `sample_domain` for the estimators.
 
     Parameters
@@ -59,13 +59,13 @@ def stack_domains(source: Any, target: Any) -> Stacked:
     return X, _column(values, ns), np.repeat([1, -1], [ns, nt])
 
 
-def _labels(domain: Domain, known: Mask) -> list[Any]:
+def _labels(domain: Domain, known: Mask) -> list[Label]:
     if domain.y is None:
         return [None] * len(domain)
     return [label if there else None for label, there in zip(domain.y.tolist(), known, strict=True)]
 
 
-def _column(values: list[Any], ns: int) -> AnyArray | None:
+def _column(values: list[Label], ns: int) -> AnyArray | None:
     """Return labels as an array of a dtype that can mark those that are None."""
     kinds = {type(value) for value in values if value is not None}
     if not kinds:
@@ -79,7 +79,12 @@ def _column(values: list[Any], ns: int) -> AnyArray | None:
 
 
 def split_domains(
-    X: Any, y: Any, sample_domain: Any, *, feature_names: Any = None, pooled: bool = False
+    X: MatrixLike,
+    y: AnyArray | None,
+    sample_domain: npt.ArrayLike | None,
+    *,
+    feature_names: Sequence[str] | None = None,
+    pooled: bool = False,
 ) -> tuple[list[Domain], Domain]:
     """Return the sources in the order of their ids, and the target, with the labelled rows marked.
 
@@ -101,8 +106,13 @@ def split_domains(
     labeled = None if y is None else labeled_rows(y, sample_domain)
 
     def part(rows: Mask, name: str) -> Domain:
-        labels = {} if labeled is None else {"y": y[rows], "labeled": labeled[rows]}
-        return Domain(X[rows], **labels, name=name, feature_names=feature_names)
+        return Domain(
+            X[rows],
+            None if y is None else y[rows],
+            labeled=None if labeled is None else labeled[rows],
+            name=name,
+            feature_names=feature_names,
+        )
 
     names = {number: f"source {number:g}" for number in np.unique(ids[ids > 0]).tolist()}
     if len(names) == 1:
@@ -110,7 +120,7 @@ def split_domains(
     return [part(ids == number, name) for number, name in names.items()], part(target, "target")
 
 
-def is_source(sample_domain: Any) -> Mask:
+def is_source(sample_domain: npt.ArrayLike) -> Mask:
     """Return which rows are source rows (above 0), the others being target rows (below 0)."""
     marks = np.asarray(sample_domain)
     rule = (
@@ -124,7 +134,7 @@ def is_source(sample_domain: Any) -> Mask:
     return np.asarray(marks > 0)
 
 
-def labeled_rows(y: AnyArray, sample_domain: Any) -> Mask:
+def labeled_rows(y: AnyArray, sample_domain: npt.ArrayLike | None) -> Mask:
     """Return which rows are labelled; without `sample_domain`, -1 is a class if all labels are -1 and 1."""
     if sample_domain is not None:
         return known_labels(y, ~is_source(sample_domain))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from functools import reduce
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -31,9 +31,11 @@ from l2t.inference.candidates import Wanted
 from l2t.interfaces.estimators.stacking import is_source, split_domains
 from l2t.paper import Reflection
 from l2t.prediction.training import further_classes
-from l2t.typing import AnyArray, Mask
+from l2t.typing import AnyArray, Mask, MatrixLike
 
 if TYPE_CHECKING:
+    from sklearn.utils import Tags
+
     from l2t.experiences import ExperienceStore
 
 #: Float types that are kept; any other type becomes the first.
@@ -145,7 +147,13 @@ class L2TTransformer(
         self.n_classes = n_classes
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, sample_domain: Any = None) -> Self:
+    def fit(
+        self,
+        X: MatrixLike,
+        y: npt.ArrayLike | None = None,
+        *,
+        sample_domain: npt.ArrayLike | None = None,
+    ) -> Self:
         """Fit the linear map W.
 
         Parameters
@@ -209,7 +217,12 @@ class L2TTransformer(
         return self
 
     def fit_transform(
-        self, X: Any, y: Any = None, *, sample_domain: Any = None, allow_source: bool = True
+        self,
+        X: MatrixLike,
+        y: npt.ArrayLike | None = None,
+        *,
+        sample_domain: npt.ArrayLike | None = None,
+        allow_source: bool = True,
     ) -> AnyArray:
         """Fit, and return the transformed rows of both domains; see `fit` and `transform`.
 
@@ -221,7 +234,11 @@ class L2TTransformer(
         return self.fit(X, y, sample_domain=sample_domain).transform(X)
 
     def transform(
-        self, X: Any, *, sample_domain: Any = None, allow_source: bool = True
+        self,
+        X: MatrixLike,
+        *,
+        sample_domain: npt.ArrayLike | None = None,
+        allow_source: bool = True,
     ) -> AnyArray:
         """Return ``X W``, or X itself if it is better not to transfer, in the float type of X.
 
@@ -243,7 +260,9 @@ class L2TTransformer(
             return np.asarray(X.toarray() if sparse.issparse(X) else X)
         return np.asarray(X @ self.W_.astype(X.dtype, copy=False))
 
-    def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[np.object_]:
+    def get_feature_names_out(
+        self, input_features: npt.ArrayLike | None = None
+    ) -> npt.NDArray[np.object_]:
         """Return "l2ttransformer0", "l2ttransformer1" ..., or the input names if nothing is transferred.
 
         Parameters
@@ -293,7 +312,7 @@ class L2TTransformer(
                 warnings.simplefilter("ignore", L2TWarning)  # fewer components than 20 are fine
             return algorithm.fit(pair)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.required = self._traits.needs_source_labels

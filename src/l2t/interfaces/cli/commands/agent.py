@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import shlex
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -140,11 +140,11 @@ def list_suggestions(
         )
 
 
-def _deprecated(command: Callable[..., None], old: str, new: str, **fixed: Any) -> None:
+def _deprecated(command: Callable[..., None], old: str, new: str, **fixed: object) -> None:
     """Add a command under its name in version 0.2, which prints the new name; `fixed` are option values."""
 
     @functools.wraps(command)
-    def run(**arguments: Any) -> None:
+    def run(**arguments: object) -> None:
         print_note(f"note: l2t {old} is deprecated and will be removed; write l2t {new}")
         command(**arguments | fixed)
 

@@ -56,11 +56,11 @@ class _Interrupted(KeyboardInterrupt):
     """Ctrl-C or a signal; a subclass, as CPython loses the exit code of KeyboardInterrupt in exec()."""
 
 
-def _interrupt(*_: Any) -> None:
+def _interrupt(*_: object) -> None:
     raise _Interrupted
 
 
-def _as_sentence(message: Any, category: type[Warning], *place: Any, **line: Any) -> str:
+def _as_sentence(message: Warning | str, category: type[Warning], *place: Any, **line: Any) -> str:
     """Return the text of a warning, for those of L2T without the line of code."""
     if issubclass(category, L2TWarning):
         return f"l2t: warning: {escape_controls(str(message))}\n"

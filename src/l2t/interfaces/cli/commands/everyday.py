@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -13,6 +13,7 @@ from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
 from l2t.interfaces.cli.commands.options import argument, file, number
 from l2t.interfaces.cli.output import SHOWN_DIGITS, Format, print_note, show_record, show_rows
+from l2t.typing import JsonObject
 
 NO_LABELS = (
     "has no labels, so L2T cannot learn from its classes, and the source adds nothing; name its label column "
@@ -194,7 +195,7 @@ def rank(  # noqa: PLR0913
     known = known_classes(store, last.n_features, quiet)
     ranked = l2t.rank_sources(last, read, known=known, **options.inference_options(context))
     note_preparation(prepared, normalize, quiet)
-    rows: list[dict[str, Any]] = []
+    rows: list[JsonObject] = []
     for place, source_rank in enumerate(ranked, start=1):
         low, high = finite_interval(source_rank.inference.interval) or (None, None)
         adds_nothing = format is Format.table and not _adds(source_rank.adds)

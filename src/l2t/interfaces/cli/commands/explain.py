@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,7 @@ from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
 from l2t.interfaces.cli.commands.options import argument
 from l2t.interfaces.cli.output import Format, print_note, show_record, show_rows
+from l2t.typing import JsonObject
 
 if TYPE_CHECKING:
     from l2t.paper import Reflection
@@ -111,7 +112,7 @@ def _show_prediction(
         used = f"used: {used_rows(inference.choice)}"
         typer.echo(escape_controls(f"{explanation}\n{used}\nwhy: {inference.reason}"))
     else:
-        record: dict[str, Any] = {"predicted": explanation.predicted, "verdict": inference.verdict}
+        record: JsonObject = {"predicted": explanation.predicted, "verdict": inference.verdict}
         record |= {"used": used_rows(inference.choice)}
         show_record(record | explanation.terms, format)
     if plot is not None:

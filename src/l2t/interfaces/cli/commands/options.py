@@ -6,15 +6,16 @@ import functools
 import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 import typer
 
 from l2t.interfaces.cli.output import Format, print_note
 from l2t.interfaces.cli.settings import read_settings
+from l2t.typing import JsonObject, JsonValue
 
 #: Options for reading files: parameters of `l2t.domains.read_domains`.
-Reading = dict[str, Any]
+Reading: TypeAlias = JsonObject
 
 
 def number(help: str, *, least: int | None = 1) -> Any:
@@ -174,7 +175,7 @@ def reads_files(*left_out: str) -> Callable[[Callable[..., None]], Callable[...,
             parameters += options if name == "reading" else [parameter]
 
         @functools.wraps(command)
-        def run(**arguments: Any) -> None:
+        def run(**arguments: JsonValue) -> None:
             reading = {option.name: arguments.pop(option.name) for option in options}
             for name in reading.keys() & _SEVERAL:
                 words = ",".join(reading[name] or ())
@@ -191,7 +192,7 @@ def reads_files(*left_out: str) -> Callable[[Callable[..., None]], Callable[...,
     return decorate
 
 
-def inference_options(context: typer.Context) -> dict[str, Any]:
+def inference_options(context: typer.Context) -> JsonObject:
     """Return the options of a command for an inference, as arguments of `infer`."""
     candidates = context.params["candidates"]
     return {
@@ -222,7 +223,7 @@ def typed_options(context: typer.Context, command: str) -> list[str]:
     return words
 
 
-def check_method(method: str, **options: Any) -> None:
+def check_method(method: str, **options: object) -> None:
     """Reject options of the other method."""
     for name, value in options.items():
         if method == "paper" and value is not None:

@@ -15,6 +15,7 @@ from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
 from l2t.interfaces.cli.commands.options import argument, file, flag, named, number
 from l2t.interfaces.cli.output import Format, print_note, show_record, show_rows
+from l2t.typing import JsonObject, Label
 
 if TYPE_CHECKING:
     from l2t.domains import Table
@@ -243,7 +244,7 @@ def label(
 
 def _apply_in_chunks(
     model: l2t.Model, rows: str, output: str, quiet: bool, **chosen: Any
-) -> Counter[Any]:
+) -> Counter[Label]:
     """Predict a parquet data set, and return the number of rows in each class."""
     from l2t.progress import progress_bar
 
@@ -314,7 +315,7 @@ def _show(
         show_rows(suggested, format)
 
 
-def _expected(row: dict[str, Any]) -> dict[str, Any]:
+def _expected(row: JsonObject) -> JsonObject:
     """Return a row of the report for display."""
     from l2t.prediction.decisions import METRIC_NAMES
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -22,6 +22,10 @@ from l2t.interfaces.cli.output import (
     show_rows,
     show_sentence,
 )
+
+if TYPE_CHECKING:
+    from l2t.experiences.experience import Experience, Score
+    from l2t.experiences.store.reading import Filters
 
 store = typer.Typer(help="Manage an experience store.", no_args_is_help=True)
 app.add_typer(store, name="store")
@@ -123,11 +127,20 @@ def store_ls(  # noqa: PLR0913
     format: options.FormatOption = Format.table,
 ) -> None:
     """List experiences, by default the newest first."""
-    filters: Any = {"algorithm": algorithm, "domain": domain, "n_labels": labels, "status": status}
-    filters["trained_on"] = trained_on
-    shown: Any = {"limit": limit, "order": order, "descending": True, "statistics": False}
+    filters: Filters = {
+        "algorithm": algorithm,
+        "domain": domain,
+        "n_labels": labels,
+        "status": status,
+        "trained_on": trained_on,
+    }
     with l2t.open_store(_address(url, word), create=False) as opened:
-        experiences, total = list(opened.experiences(**shown, **filters)), opened.count(**filters)
+        experiences = list(
+            opened.experiences(
+                limit=limit, order=order, descending=True, statistics=False, **filters
+            )
+        )
+        total = opened.count(**filters)
     columns = (
         f"algorithm source target labels {_trained(experiences, format)} before after ratio status"
     )
@@ -284,7 +297,7 @@ def _note_argument(word: str) -> None:
     print_note(f"note: a store as an argument is deprecated and will be removed; write {option}")
 
 
-def _trained(scores: Sequence[Any], format: Format) -> str:
+def _trained(scores: Sequence[Experience] | Sequence[Score], format: Format) -> str:
     """Return the name of the column trained_on; in a table, only if not all are trained on the target."""
     others = any(score.trained_on != "target" for score in scores)
     return "trained_on" if others or format is not Format.table else ""
