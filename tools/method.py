@@ -1,4 +1,4 @@
-"""Figures and tables of docs/method.md and the figure of README.md, taken from the pages of docs/results.
+"""Figures and tables of docs/method.md, README.md and pages of docs/results, taken from these pages.
 
     python -m tools.method
 
@@ -22,6 +22,8 @@ PAGE = ROOT / "docs" / "method.md"
 RESULTS = ROOT / "docs" / "results"
 PICTURES = ROOT / "docs" / "images" / "method"
 SHOTS = ("1", "5", "15")
+#: Cells without a value.
+NO_VALUE = ("", "–")
 #: Rows of families.md, and their names on the page.
 RATIOS = {
     "the true source, spectrum": "always spectrum",
@@ -39,6 +41,27 @@ ANSWERS = {
     "Classes in the ratio 8:1, five labels per class (balanced accuracy)": "5, classes 8:1",
     "Adverse targets, labels per class: 1": "1, adverse",
     "Adverse targets, labels per class: 5": "5, adverse",
+}
+
+
+#: The heading above the table of a page that is drawn, its columns, and what they measure.
+BARS = {
+    "comparison": (
+        "The same classes in source and target",
+        ("SURF", "digits"),
+        "accuracy in percent, no target label",
+    ),
+    "shared-classes": ("No target label", ("mean",), "mean accuracy in percent, no target label"),
+    "office-caltech": (
+        "Office-Caltech10, SURF features",
+        ("published", "measured"),
+        "mean accuracy of 1-NN in percent",
+    ),
+    "chains": (
+        "In predictions, on nine families",
+        ("1", "5", "20"),
+        "mean accuracy, by labels per class",
+    ),
 }
 
 
@@ -172,11 +195,33 @@ def _draw_accuracy() -> Figure:
     return figure
 
 
+def _draw_bars(page: str, heading: str, columns: tuple[str, ...], measured: str) -> Figure:
+    """Return horizontal bars of some columns of the table below a heading."""
+    head, *rows = find_tables(_read(f"{page}.md"))[heading]
+    figure = Figure(figsize=(7, 0.8 + 0.13 * len(rows) * (len(columns) + 1)), layout="constrained")
+    axes = figure.subplots()
+    height = 0.8 / len(columns)
+    for i, column in enumerate(columns):
+        cells = [row[head.index(column)] for row in rows]
+        values = [0.0 if cell in NO_VALUE else float(cell) for cell in cells]
+        places = [at + height * (i - (len(columns) - 1) / 2) for at in range(len(rows))]
+        bars = axes.barh(places, values, height=0.9 * height, label=column, color=f"C{i}")
+        axes.bar_label(bars, labels=cells, fontsize="small", padding=2)
+    axes.set(xlabel=measured, yticks=range(len(rows)))
+    axes.set_yticklabels([row[0] for row in rows])
+    axes.margins(x=0.15, y=0.02)
+    axes.invert_yaxis()
+    if len(columns) > 1:
+        axes.legend(fontsize="small", loc="lower left", bbox_to_anchor=(0, 1), ncols=len(columns))
+    return figure
+
+
 def main() -> None:
     """Draw the figures, and write the tables into the page."""
     PICTURES.mkdir(parents=True, exist_ok=True)
     mpl.rcParams["svg.hashsalt"] = "l2t"  # the same figures give the same files
     figures = {"accuracy": _draw_accuracy(), "ratios": _draw_ratios(), "answers": _draw_answers()}
+    figures |= {page: _draw_bars(page, *drawn) for page, drawn in BARS.items()}
     for name, figure in figures.items():
         figure.savefig(PICTURES / f"{name}.svg", metadata={"Date": None})
     PAGE.write_text(fill(PAGE.read_text()))

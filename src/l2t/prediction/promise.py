@@ -177,7 +177,8 @@ def expect_accuracy(
     expected = float(expit(SLOPE * logit(np.clip(probability.mean(), LEAST, MOST))))
     expected += TOWARDS_CHANCE * randomness * min(chance - expected, 0.0)
     rows = ROWS_PER_SHOT * shots * (1.0 - LOST_ROWS * randomness)
-    cause = f"no more is known with {shots:.3g} label{'s' if shots > 1 else ''} per class"
+    few = max(round(shots), 1)
+    cause = f"no more is known with {few} label{'s' if few > 1 else ''} per class"
     if randomness > 0.5:
         cause = (
             "the known classes can hardly be told apart, and those of the target may be as random"
