@@ -115,10 +115,10 @@ class Prediction:
         ----------
         n : int
             The number of rows.
-        strategy : {"typical", "diverse", "balanced", "covering", "random"}, default="diverse"
-            "typical" chooses central rows among the least certain ones; "diverse" the centres of clusters of
-            all rows, weighted by their uncertainty; "balanced" typical rows of the classes with the fewest
-            labels; "covering" the centres of large clusters without a labelled row; "random" any rows.
+        strategy : {"informative", "diverse", "balanced", "random"}, default="informative"
+            "informative" chooses rows that tell most about the uncertain ones (`l2t.prediction.labelling`);
+            "diverse" the centres of clusters of all rows, weighted by their uncertainty; "balanced" central
+            rows among the least certain of the classes with the fewest labels; "random" any rows.
         random_state : int, default=0
             The seed of clusters and random rows.
 
