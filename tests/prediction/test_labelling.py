@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import pdist
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF
 
-from l2t.prediction.labelling import STRATEGIES, labels_needed, suggest_rows
+from l2t.prediction.labelling import NOISE, STRATEGIES, labels_needed, suggest_rows
 
 
 def test_suggested_rows_are_uncertain_and_differ():
@@ -46,11 +49,37 @@ def four_groups():
     return groups, Z, P
 
 
-def test_covering_rows_are_of_the_largest_groups_without_a_label():
-    groups, Z, P = four_groups()
-    labelled = np.arange(100) == 0  # in the largest group
-    rows = suggest_rows(Z.__getitem__, P, labelled, 3, "covering")
-    assert groups[rows].tolist() == [1, 2, 3]
+@pytest.mark.parametrize("n_labelled", [0, 5])
+def test_informative_rows_reduce_the_variance_of_the_uncertain_sum_most(n_labelled):
+    """Row by row, against the posterior variances of scikit-learn's Gaussian process."""
+    rng = np.random.default_rng(0)
+    Z, P = rng.normal(size=(40, 3)), rng.dirichlet(np.ones(3), size=40)
+    labelled = np.arange(40) < n_labelled
+    known, free = list(range(n_labelled)), np.arange(n_labelled, 40)
+    best = np.sort(P[free], axis=1)
+    uncertainty = 1.0 - (best[:, -1] - best[:, -2])
+    kernel = RBF(np.sqrt(np.median(pdist(Z, "sqeuclidean")) / 2), "fixed")
+
+    def variance(given):
+        process = GaussianProcessRegressor(kernel, alpha=NOISE, optimizer=None)
+        if given:
+            process.fit(Z[given], np.zeros(len(given)))
+        C = process.predict(Z[free], return_cov=True)[1]
+        return uncertainty @ C @ uncertainty
+
+    rows = suggest_rows(Z.__getitem__, P, labelled, 4, "informative")
+    for row in rows.tolist():
+        others = [other for other in free.tolist() if other not in known]
+        assert row == min(others, key=lambda other: variance([*known, other]))
+        known.append(row)
+
+
+def test_fewer_informative_rows_are_the_first_of_more():
+    rng = np.random.default_rng(0)
+    Z, P = rng.normal(size=(1200, 3)), rng.dirichlet(np.ones(3), size=1200)
+    few, many = (suggest_rows(Z.__getitem__, P, np.arange(1200) < 5, n) for n in (10, 1100))
+    assert few.tolist() == many[:10].tolist()
+    assert len(set(many.tolist())) == 1100
 
 
 def test_balanced_rows_are_of_the_classes_with_the_fewest_labels():

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from l2t.domains import Domain, Table, read_tables, write_domain
 from l2t.domains.files import preview_file
@@ -22,8 +23,8 @@ from l2t.exceptions import InvalidInputError
 from l2t.labelling.curve import Estimate, advice
 from l2t.labelling.file import LabelFile
 from l2t.prediction import Prediction, predict
-from l2t.prediction.labelling import DEFAULT_STRATEGY, STRATEGIES
-from l2t.typing import Indices
+from l2t.prediction.labelling import DEFAULT_STRATEGY, STRATEGIES, suggest_rows
+from l2t.typing import Array, Indices
 from l2t.validation import one_of, whole_number
 
 #: Labels after which the prediction is renewed, and after which it is tried again if there is none yet.
@@ -32,8 +33,6 @@ RENEW_AFTER, RENEW_FIRST = 10, 4
 SUGGESTED = 3 * RENEW_AFTER
 #: Maximum number of classes, and of characters of a class name.
 MAX_CLASSES, MAX_NAME = 100, 200
-#: Rows among which the first suggestions, without a prediction, are spread.
-SPREAD_OVER = 1000
 
 
 @dataclass(frozen=True)
@@ -101,7 +100,7 @@ class LabellingSession:
         Labelled files with the same columns.
     labels : str or path, optional
         The file of labels, by default beside the target.
-    strategy : str, default="diverse"
+    strategy : str, default="informative"
         How rows to label are chosen; see `l2t.Prediction.suggest`.
     random_state : int, default=0
         The seed.
@@ -218,13 +217,13 @@ class LabellingSession:
         return replace(self.target.domain, **changes)
 
     def suggested(self, n: int = 1) -> list[int]:
-        """Return up to n rows to label next: those of the last forecast, or else rows that differ much."""
+        """Return up to n rows to label next: those of the last forecast, or else central ones."""
         whole_number("n", n, least=1)
         labels, skipped, _ = self._state()
         done = set(labels) | skipped | set(np.flatnonzero(self.given).tolist())
         with self._lock:
             if not self._rows:
-                self._rows = tuple(self._spread().tolist())
+                self._rows = self._first_rows()
             first = () if self._undone is None else (self._undone,)
             rows = [row for row in dict.fromkeys((*first, *self._rows)) if row not in done]
         if len(rows) < n:
@@ -394,23 +393,23 @@ class LabellingSession:
             )
         return known.get(label_key(text), text)
 
-    def _spread(self) -> Indices:
-        """Return rows that differ much: each is the farthest from those before it, among a sample."""
-        free = np.flatnonzero(~self.given)
-        rng = np.random.default_rng(self.random_state)
-        some = np.sort(rng.permutation(free)[:SPREAD_OVER])
-        if not len(some):
-            return some
-        rows = self.target.domain.rows[some]
-        Z = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, dtype=np.float64)
-        Z = (Z - Z.mean(axis=0)) / np.where(Z.std(axis=0) > 0, Z.std(axis=0), 1.0)
-        chosen = [int((Z**2).sum(axis=1).argmin())]
-        nearest = ((Z - Z[chosen[0]]) ** 2).sum(axis=1)
-        while len(chosen) < min(SUGGESTED, len(some)):
-            chosen.append(int(nearest.argmax()))
-            nearest = np.minimum(nearest, ((Z - Z[chosen[-1]]) ** 2).sum(axis=1))
-            nearest[chosen] = -1.0
-        return np.asarray(some[chosen])
+    def _first_rows(self) -> tuple[int, ...]:
+        """Return rows to label before there is a prediction: all are equally uncertain."""
+        rows, uncertain = self.target.domain.rows, np.full((len(self.given), 2), 0.5)
+        if self.given.all():
+            return ()
+
+        def features(some: Indices) -> Array:
+            Z = np.asarray(
+                rows[some].toarray() if sparse.issparse(rows) else rows[some], dtype=np.float64
+            )
+            deviations = Z.std(axis=0)
+            return np.asarray((Z - Z.mean(axis=0)) / np.where(deviations > 0, deviations, 1.0))
+
+        chosen = suggest_rows(
+            features, uncertain, self.given, SUGGESTED, self.strategy, self.random_state
+        )
+        return tuple(chosen.tolist())
 
     def _content(self, row: int) -> str:
         """Return a hash of the cells of a row; "r" keeps spreadsheets from reading it as a number."""

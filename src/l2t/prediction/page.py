@@ -10,6 +10,8 @@ from l2t._version import __version__
 
 COLOURS = ["#1f6fb5", "#d9782d", "#2f9e77", "#8a5cc2", "#c9487a", "#6b7a1f", "#0f8b9c", "#8c5a3c"]
 COLOURS += ["#5b6bd6", "#767f8d"]
+#: Columns that are listed as those that matter most, at most.
+COLUMNS = 12
 _STYLE = """
 .l2t{font:15px/1.5 system-ui,sans-serif;color:#1b1f27;max-width:60rem;margin:0 auto;padding:0 .5rem}
 .l2t h1{font-size:1.4rem} .l2t h2{font-size:1.05rem;margin:1.6rem 0 .4rem}
@@ -51,12 +53,22 @@ def fragment(summary: dict[str, Any]) -> str:
         "<p class='q'>Lines are 90 % intervals: the accuracy lies inside in nine of ten cases.</p>"
         f"<ul>{sentences}</ul>",
         f"<h2>The target</h2>{_legend(summary['classes'])}<div class='maps'>{maps}</div>",
+        _importance_table(summary["importance"]),
         f"<h2>Predicted classes</h2>{_table(('class', 'rows'), counts)}",
         _rows_table("Rows to label next", summary["uncertain"]),
         _rows_table("Rows whose label differs from the prediction", summary["suspicious"]),
         f"<details><summary>Details</summary><p>{html.escape(summary['details']['model'])}</p></details></div>",
     ]
     return "".join(parts)
+
+
+def _importance_table(importance: dict[str, float] | None) -> str:
+    """Return a table of the columns that matter most; nothing if that is unknown."""
+    if not importance:
+        return ""
+    columns = list(importance.items())[:COLUMNS]
+    titles = "column", "predictions that change when its cells are shuffled"
+    return f"<h2>Columns that matter</h2>{_table(titles, columns)}"
 
 
 def _table(titles: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:

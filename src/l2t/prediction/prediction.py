@@ -217,7 +217,7 @@ def predict(  # noqa: PLR0913
         "given": answer.given,
     }
     frame = frame_like(target[0] if isinstance(target, tuple) else target, columns_of_answer)
-    return dataclasses.replace(answer, frame=frame)
+    return dataclasses.replace(answer, frame=frame, sources=tuple(origins))
 
 
 def _is_classifier(estimator: Any) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 
+from l2t.exceptions import InvalidInputError
 from l2t.numerics import GramSpan, two_components
 from l2t.typing import Array, Indices
 
@@ -48,6 +49,7 @@ def summarize(found: Prediction) -> dict[str, Any]:
         "reason": found.inference.reason,
         "map": _map(found, codes),
         "uncertain": [_row(found, row) for row in _uncertain(found)],
+        "importance": _importance(found),
         "suspicious": [_row(found, row) for row in _suspicious(found)],
         "details": _details(found),
     }
@@ -80,6 +82,14 @@ def _row(found: Prediction, row: int) -> dict[str, Any]:
         "second": None if len(best) < 2 else str(found.classes[best[1]]),
         "second_probability": None if len(best) < 2 else float(P[best[1]]),
     }
+
+
+def _importance(found: Prediction) -> dict[str, float] | None:
+    """Return how much each column matters; None if there are too many columns."""
+    try:
+        return found.importance()
+    except InvalidInputError:
+        return None
 
 
 def _uncertain(found: Prediction) -> Indices:

@@ -109,7 +109,7 @@ class LabelIn(RowIn):
 class StrategyIn(BaseModel):
     """How rows to label are suggested."""
 
-    strategy: Literal["typical", "diverse", "balanced", "covering", "random"]
+    strategy: Literal["informative", "diverse", "balanced", "random"]
 
 
 class JobOut(BaseModel):

@@ -20,6 +20,7 @@ from l2t.labelling import LabellingSession
 from l2t.paper import load_reflection
 from l2t.prediction import Prediction
 from l2t.prediction import predict as l2t_predict
+from l2t.prediction.explanation import Neighbor
 from l2t.prediction.training import describe_task
 from l2t.statistics import pair_statistics
 
@@ -29,6 +30,7 @@ _STAGES = {"choosing": "choosing", "comparing classifiers": "choosing", "predict
 _STAGES["comparing ways to train on the source"] = "choosing"
 _OUT = Path("out")
 _MAX_ROWS = 300  # of a domain, for its statistics
+_NEAREST = 2  # labelled rows that are shown for each row
 
 
 def check(request: dict[str, Any], report: Report) -> dict[str, Any]:
@@ -92,7 +94,7 @@ def _results(
     shares = dict(zip(names_of_classes, found.probabilities.T, strict=True))
     own = dict(zip(ANSWERS, answers, strict=True))
     target.write(_OUT / "probabilities.csv", columns=own | shares)
-    write_rows(_OUT / ROWS, found, target)
+    write_rows(_OUT / ROWS, found, target, _nearest_labels(found, names))
     found.model.save(_OUT / "model.l2t")
     (_OUT / "report.html").write_text(found.to_html())
     if found.choice != NO_TRANSFER and isinstance(found.inference.W, np.ndarray):
@@ -106,6 +108,17 @@ def _results(
         "target": names[-1],
         "sources": names[:-1],
     }
+
+
+def _nearest_labels(found: Prediction, names: list[str]) -> list[str]:
+    """Return the labels nearest to each row, with the numbers of their rows."""
+
+    def words(neighbor: Neighbor) -> str:
+        file = "" if neighbor.source is None else f"{names[neighbor.source]} "
+        return f"{neighbor.label} ({file}{neighbor.row + 1})"
+
+    nearest = found.nearest_of(np.arange(len(found.target)), _NEAREST)
+    return [", ".join(map(words, neighbors)) for neighbors in nearest]
 
 
 def _free_names(table: Table, names: list[str]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Literal
@@ -23,13 +24,16 @@ _SCHEMA = """
 CREATE TABLE columns (names TEXT NOT NULL);
 CREATE TABLE rows (
     id INTEGER PRIMARY KEY, cells TEXT NOT NULL, text TEXT NOT NULL, predicted TEXT NOT NULL,
-    probability REAL NOT NULL, second TEXT, second_probability REAL, label TEXT, disagrees INTEGER NOT NULL
+    probability REAL NOT NULL, second TEXT, second_probability REAL, label TEXT, disagrees INTEGER NOT NULL,
+    nearest TEXT NOT NULL
 );
 """
 
 
-def write_rows(path: Path, found: Prediction, table: Table) -> None:
-    """Write the rows of a prediction with their cells to a new file."""
+def write_rows(
+    path: Path, found: Prediction, table: Table, nearest: Sequence[str] | None = None
+) -> None:
+    """Write the rows of a prediction with their cells to a new file, and the labels nearest to each."""
     names, cells = _cells(table)
     P, classes = found.probabilities, list(map(str, found.classes.tolist()))
     order = np.argsort(-P, axis=1, kind="stable")[:, :2].tolist()
@@ -46,13 +50,14 @@ def write_rows(path: Path, found: Prediction, table: Table) -> None:
         other = (None, None) if first == second else (classes[second], float(P[row, second]))
         probability = float(P[row, first])
         wrong = label is not None and label != predicted
-        return row, json.dumps(own), text, predicted, probability, *other, label, int(wrong)
+        near = "" if nearest is None else nearest[row]
+        return row, json.dumps(own), text, predicted, probability, *other, label, int(wrong), near
 
     with closing(sqlite3.connect(path)) as file, file:
         file.executescript(_SCHEMA)
         file.execute("INSERT INTO columns VALUES (?)", [json.dumps(names)])
         rows = map(record, range(len(P)))
-        file.executemany("INSERT INTO rows VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+        file.executemany("INSERT INTO rows VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
         file.execute("CREATE INDEX by_probability ON rows (probability)")
 
 
@@ -81,8 +86,8 @@ def read_rows(
         (names,) = file.execute("SELECT names FROM columns").fetchone()
         (total,) = file.execute(f"SELECT count(*) FROM rows WHERE {where}", values).fetchone()
         found = file.execute(
-            "SELECT id AS row, cells, predicted, probability, second, second_probability, label, disagrees "
-            f"FROM rows WHERE {where} ORDER BY {_ORDERS[order]} LIMIT ? OFFSET ?",
+            "SELECT id AS row, cells, predicted, probability, second, second_probability, label, disagrees, "
+            f"nearest FROM rows WHERE {where} ORDER BY {_ORDERS[order]} LIMIT ? OFFSET ?",
             [*values, PAGE, (page - 1) * PAGE],
         ).fetchall()
     items = [dict(row) | {"cells": json.loads(row["cells"])} for row in found]

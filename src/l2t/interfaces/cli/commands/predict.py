@@ -210,9 +210,9 @@ def label(
         Path | None, named("Show images of this folder that cells name.", metavar="FOLDER")
     ] = None,
     strategy: Annotated[
-        Literal["typical", "diverse", "balanced", "covering", "random"],
+        Literal["informative", "diverse", "balanced", "random"],
         typer.Option(help="How rows to label are chosen; see docs/results/labelling.md."),
-    ] = "diverse",
+    ] = "informative",
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="Port to listen on; 0 for any free one.")
     ] = 8765,

@@ -66,7 +66,7 @@ export const sentence = (error) =>
 const missing = (value) => value === null || value === undefined || Number.isNaN(value);
 export const fixed = (value, digits = 3) => (missing(value) ? "–" : value.toFixed(digits));
 export const whole = (value) => (missing(value) ? "–" : Math.round(value).toLocaleString("en"));
-export const percent = (value, digits = 0) => (missing(value) ? "–" : `${(100 * value).toFixed(digits)} %`);
+export const percent = (value, digits = 0) => (missing(value) ? "–" : `${(100 * value).toFixed(digits)}\u00a0%`);
 export const plural = (count, one, many = `${one}s`) => `${whole(count)} ${count === 1 ? one : many}`;
 
 export function duration(seconds) {

@@ -144,18 +144,19 @@ export function bars({ xs, sets, xTitle, yTitle, height = 260, stacked = false, 
 }
 
 // rows: [{name, value, low?, high?, strong?, tip}]: one bar per share, with its interval, beside its name or, in a
-// narrow chart, below it.
-export function intervals(rows, width) {
+// narrow chart, below it. The axis ends at the share `to`.
+export function intervals(rows, width, { to = 1 } = {}) {
   const narrow = width < 420,
     left = narrow ? 0 : Math.min(Math.max(...rows.map((row) => wide(row.name))) + 12, width / 2),
     above = narrow ? 16 : 0,
     step = above + 26,
     end = rows.length * step + 4;
   const made = frame(width, end + 20),
-    x = linear(0, 1, left, width - 46);
-  for (const at of narrow ? [0, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1]) {
+    x = linear(0, to, left, width - 46);
+  for (const share of narrow ? [0, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1]) {
+    const at = share * to;
     made.append(line(x(at), 0, x(at), end));
-    made.append(text(x(at), end + 15, `${100 * at} %`, { "text-anchor": x(at) ? "middle" : "start" }));
+    made.append(text(x(at), end + 15, `${shown(100 * at)} %`, { "text-anchor": x(at) ? "middle" : "start" }));
   }
   rows.forEach((row, i) => {
     const y = i * step + above + 4,

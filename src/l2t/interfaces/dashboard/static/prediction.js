@@ -21,6 +21,7 @@ const DOWNLOADS = {
   "model.l2t": ["Model", "for further rows: l2t apply model.l2t NEW.csv -o predictions.csv"],
   "report.html": ["Report, html", "this page as one file"],
 };
+const COLUMNS = 12; // in the chart of those that matter
 const id = main.dataset.key;
 
 function showStages(now) {
@@ -71,6 +72,36 @@ function accuracies(found) {
           number: true,
           value: (r) => (r.measured === null ? "too few labels" : `${percent(r.measured, 1)} ± ${percent(r.error, 1)}`),
         },
+      ],
+    },
+  });
+}
+
+// The columns that matter most.
+function importance(found) {
+  const columns = Object.entries(found.importance ?? {});
+  if (!columns.length) return null;
+  return figure({
+    title: "Columns that matter",
+    draw: (width) =>
+      intervals(
+        columns.slice(0, COLUMNS).map(([name, share]) => ({
+          name,
+          value: share,
+          low: null,
+          high: null,
+          strong: true,
+          tip: `${name}\n${percent(share, 1)} of the predictions change when its cells are shuffled`,
+        })),
+        width,
+        { to: [0.1, 0.2, 0.5].find((share) => columns[0][1] <= share) },
+      ),
+    caption: "How many predictions change when the cells of the column are shuffled among the rows.",
+    numbers: {
+      rows: columns,
+      columns: [
+        { title: "column", value: ([name]) => name },
+        { title: "predictions that change", number: true, value: ([, share]) => percent(share, 1) },
       ],
     },
   });
@@ -209,36 +240,35 @@ function result(job) {
     el("h2", {}, "Why"),
     el("ul", { class: "plan" }, ...found.sentences.map((text) => el("li", {}, text))),
   );
-  byId("pictures").replaceChildren(el("div", { class: "stack" }, accuracies(found), why), targetMap(found));
+  const classes = card(
+    el("h2", {}, "Predicted classes"),
+    table(
+      [
+        { title: "class", value: (c) => c[0] },
+        { title: "rows", number: true, value: (c) => whole(c[1]) },
+      ],
+      found.classes.map((name, i) => [name, found.counts[i]]),
+      { label: "Predicted classes" },
+    ),
+    el("p", { class: "quiet" }, `${plural(found.n_rows, "row")}, ${whole(found.n_given)} of them with your label.`),
+  );
   const next = rowsCard(
     "Rows to label next",
     `Rows whose labels should help most${job.is_repeatable ? ": “Label rows” shows one after the other" : ""}.`,
     found.uncertain,
   );
+  const suspicious = rowsCard(
+    "Suspicious rows",
+    "The model, trained on your labels, predicts another class for these rows.",
+    found.suspicious,
+    true,
+  );
+  const stack = (...cards) => el("div", { class: "stack" }, ...cards);
+  byId("pictures").replaceChildren(stack(accuracies(found), why), targetMap(found));
   byId("rows").replaceChildren(
-    el(
-      "div",
-      { class: "stack" },
-      card(
-        el("h2", {}, "Predicted classes"),
-        table(
-          [
-            { title: "class", value: (c) => c[0] },
-            { title: "rows", number: true, value: (c) => whole(c[1]) },
-          ],
-          found.classes.map((name, i) => [name, found.counts[i]]),
-          { label: "Predicted classes" },
-        ),
-        el("p", { class: "quiet" }, `${plural(found.n_rows, "row")}, ${whole(found.n_given)} of them with your label.`),
-      ),
-      rowsCard(
-        "Suspicious rows",
-        "The model, trained on your labels, predicts another class for these rows.",
-        found.suspicious,
-        true,
-      ),
-    ),
-    ...(next ? [next] : []),
+    ...(next || suspicious
+      ? [stack(importance(found), classes), stack(next, suspicious)]
+      : [importance(found), classes].filter(Boolean)),
   );
   byId("more").replaceChildren(rowsSection(id, found), candidates(found), detailsCard(found, job.files));
 }

@@ -99,6 +99,7 @@ function columns(found) {
     { title: "probability", number: true, value: (row) => percent(row.probability) },
     { title: "or", value: (row) => (row.second === null ? "–" : `${row.second}, ${percent(row.second_probability)}`) },
     { title: "your label", class: isWrong, value: (row) => row.label ?? "–" },
+    { title: "nearest labels (rows)", class: "name", value: (row) => cell(row.nearest) },
     ...found.columns.map((title, i) => ({ title, class: "name", value: (row) => cell(row.cells[i]) })),
   ];
 }
