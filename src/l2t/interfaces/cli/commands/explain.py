@@ -104,6 +104,7 @@ def _show_prediction(
     if store is not None:
         with l2t.open_store(store, create=False) as opened:
             past = opened.experiences(status="done")
+            function = found.search.reflection
             explanation = function.explain(found.search.statistics, found.n_labels, past=past)
     if format is Format.table:
         used = f"used: {used_rows(found.choice)}"
