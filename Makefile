@@ -44,9 +44,10 @@ bench: $(VENV)/bench  ## measure speed against other packages and plain code, on
 	$(BIN)/python -m benchmarks $(WHAT)
 
 #: WHAT=paper    paper, families, studies, ensemble, answers, promises, shared-classes, chains,
-#:               labelling, office-caltech, recipe, comparison (installs the other tools) or forecast
+#:               labelling, office-caltech, recipe, reflection, comparison (installs the other tools) or
+#:               forecast
 #: PARTS=        parts of WHAT=paper, such as "average kernels"; all without it
-#: SCALE=quick   how many pairs WHAT=paper takes: smoke, quick or paper
+#: SCALE=quick   how many pairs WHAT=paper takes: smoke, quick, medium or paper
 #: JOBS=1        processes
 #: OUT=          folder for the report
 #: DRAWS=10      draws per kind of data, for WHAT=families, forecast, answers and chains

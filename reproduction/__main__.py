@@ -22,6 +22,7 @@ from reproduction.paper.recipe import write_recipe
 from reproduction.paper.reproduction import PARTS, write_paper
 from reproduction.paper.setting import SCALES
 from reproduction.promises import write_promises
+from reproduction.reflection import write_reflection
 from reproduction.shared import write_shared
 from reproduction.studies import write_studies
 
@@ -104,6 +105,18 @@ def recipe(
     If interrupted, the same command resumes where it stopped.
     """
     write_recipe(data, out, work)
+
+
+@app.command()
+def reflection(
+    data: Data,
+    out: Annotated[Path, typer.Option(help="The file.")] = Path(
+        "src/l2t/paper/shipped/default.json"
+    ),
+    work: Work = Path("build/reflection"),
+) -> None:
+    """Learn the reflection function that ships, from pairs of photographs and sketches."""
+    write_reflection(data, out, work)
 
 
 @app.command()

@@ -25,6 +25,7 @@ SHARES = (0.5, 0.2, 0.3)
 FILES = {
     "photo-sketch": ("photo-sketch/photo.npz", "photo-sketch/sketch.npz"),
     "sketch-sketch": ("photo-sketch/sketch.npz", "photo-sketch/sketch.npz"),
+    "intents": ("intents/clinc150.npz", "intents/hwu64.npz"),
     "characters": ("characters/omniglot.npz", "characters/omniglot.npz"),
     "sounds": ("sounds/esc50.npz", "sounds/esc50.npz"),
     "own": ("source.npz", "target.npz"),

@@ -13,10 +13,10 @@ from l2t.typing import Array
 from reproduction.paper.measuring import Measured
 from reproduction.paper.section import mean, standard_error
 
-__all__ = ["bars", "curves", "ratio_curves", "scatter", "small_multiples"]
+__all__ = ["bars", "curves", "ratio_curves", "small_multiples"]
 
 #: What stands out from the rest.
-OURS = "L2T"
+OURS = "the paper's method"
 
 
 def ratio_curves(found: Measured, methods: Mapping[str, str], title: str) -> Callable[[], Any]:
@@ -91,28 +91,6 @@ def bars(x: Sequence[float], y: Array, title: str, xlabel: str, ylabel: str) -> 
     return draw
 
 
-def scatter(groups: Mapping[str, tuple[Array, Array]], title: str) -> Callable[[], Any]:
-    """Draw predicted against actual ratios, one colour per group."""
-
-    def draw() -> Any:
-        from matplotlib import colormaps
-
-        figure = new_figure(5.6, 5)
-        axes = figure.subplots()
-        colours = colormaps["viridis"](np.linspace(0.05, 0.9, len(groups)))
-        for (name, (x, y)), colour in zip(groups.items(), colours, strict=True):
-            axes.scatter(x, y, s=12, alpha=0.7, color=colour, edgecolors="none", label=name)
-        ends = [axes.get_xlim()[0], axes.get_xlim()[1]]
-        axes.plot(ends, ends, color="0.35", linewidth=1.2, linestyle="--")
-        axes.set(xlabel="predicted improvement ratio", ylabel="actual improvement ratio", xlim=ends)
-        axes.legend(frameon=False, fontsize=8)
-        axes.set_title(title, fontsize=11)
-        _plain(axes)
-        return figure
-
-    return draw
-
-
 def _curves(
     axes: Any,
     x: Sequence[float],
@@ -124,7 +102,7 @@ def _curves(
     for at, (name, (y, error)) in enumerate(series.items()):
         colour, width = ("black", 2.4) if name == OURS else (PALETTE[at % len(PALETTE)], 1.4)
         style = "-" if at < len(PALETTE) or name == OURS else "--"  # colours begin again
-        if name.startswith(OURS) and name != OURS and "," not in name:
+        if name.startswith(f"{OURS} "):
             colour, style = "0.3", ("--", ":", "-.")[at % 3]
         look = {"marker": "o", "markersize": 3.5, "color": colour, "linestyle": style}
         axes.plot(x, y, linewidth=width, label=name, **look)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from l2t.experiences import Experience
+from l2t.paper import Plan
 from l2t.statistics import KernelBank
 from l2t.typing import Array
 from reproduction.paper import published
 from reproduction.paper.drawing import curves, ratio_curves, small_multiples
-from reproduction.paper.measuring import Measured, p_values
-from reproduction.paper.methods import L2T, Method, PaperMethod
+from reproduction.paper.measuring import Measured, measure, p_values
+from reproduction.paper.methods import Base, Method, PaperMethod, Source
 from reproduction.paper.section import (
     Claim,
     Figure,
@@ -27,14 +28,17 @@ from reproduction.paper.section import (
     ratio_table,
     standard_error,
 )
-from reproduction.paper.study import ALGORITHMS, THE_PAPERS, WITH_PAST, Study
+from reproduction.paper.study import ALGORITHMS, PUBLISHED, THE_PAPERS, WITH_PAST, Study
 
 __all__ = [
     "average",
     "components",
+    "controls",
     "experiences",
     "kernels",
     "number",
+    "random_classes",
+    "settings",
     "six_pairs",
 ]
 
@@ -56,6 +60,12 @@ COMPONENTS: dict[str, tuple[str, ...]] = {
     "all three": ("mmd", "variance", "discriminant"),
 }
 RANGES = (2, 4, 6, 8, 12)
+#: Training pairs on the curve of their number.
+AXIS = (1, 3, 10, 30, 100, 300, 1000)
+#: What takes the place of the source in the controls.
+SOURCES: dict[Source, str] = {"another": "another pair's source", "noise": "Gaussian noise"}
+#: Label counts of short tables.
+SHOWN = (3, 15, 30, 60, 120)
 #: A difference with a smaller p counts.
 SIGNIFICANT = 0.05
 
@@ -91,19 +101,14 @@ def average(study: Study) -> Section:
             ],
         ),
     ]
-    text = paragraph(
-        "average",
-        pairs=len(found.names),
-        past=study.past is not None,
-        plan=study.search[0],
-        starts=study.search[1],
-        teacher=study.teacher.upper(),
-    )
+    text = paragraph("average", pairs=len(found.names), past=study.past is not None)
     shown = bases | {name: name for name in ours}
     section = _ratios("average", "Average improvement ratio", text, found, shown)
+    cells = [cell for ratio in _published("all", counts) for cell in (ratio, None)]
+    ratios = replace(section.tables[0], rows=[*section.tables[0].rows, ("published", *cells)])
     return replace(
         section,
-        tables=[*section.tables, *tables],
+        tables=[ratios, *tables],
         notes={"settings of base algorithms": study.bases},
         claims=[claim for name in ours for claim in _average_claims(found, name, margins[name])],
     )
@@ -204,12 +209,12 @@ def experiences(study: Study) -> Section:
             if run:
                 yield from pair[run[int(rng.integers(len(run)))]]
 
-    methods = {}
+    methods: dict[str, Method] = {}
     for name, members in SETS.items():
         kept = f"from-{name.replace('/', '-').lower()}"
-        function = study.variant(kept, partial(one_run_per_pair, members))
-        methods[name] = study.paper(function)
-    found = study.varied(methods, "varying experiences")
+        methods[name] = PaperMethod(study.variant(kept, partial(one_run_per_pair, members)))
+    alone = {f"{name.upper()} alone": PaperMethod(study.from_one(name)) for name in ALGORITHMS}
+    found = study.varied(methods | alone, "varying experiences")
     part = slice(0, len(found.names))
     rows: list[tuple[object, ...]] = []
     claims: list[Claim] = []
@@ -224,17 +229,15 @@ def experiences(study: Study) -> Section:
             ("p against the best of them", *p_values(found[name], against).tolist()),
             ("published", *_published(name, found.label_counts)),
         ]
-    rows += [(f"{name}, for comparison", *mean(found[name]).tolist()) for name in study.ours]
-    title = "Table 1: which algorithms the experiences come from"
     text = paragraph("experiences", train=study.setting.sizes.train, pairs=len(found.names))
-    shown = {name: name for name in (*SETS, *study.ours)}
-    figures = _ratios("experiences", title, text, found, shown).figures
+    shown = {name: name for name in (THE_PAPERS, *alone)}
+    title = "Which algorithms the experiences come from"
+    section = _ratios("experiences", title, text, found, shown)
     columns = ("", *label_columns(found))
-    table = Table("experiences", "Mean improvement ratio.", columns, rows)
-    others = [name for name in SETS if name != "all"]
+    table = Table("table-1", "Table 1: one run of a set for each pair.", columns, rows)
     most = "experiences of all eight algorithms teach most"
-    claims.append(_best_of(found, most, "all", others, "sets"))
-    return Section(title, text, [table], figures, claims=claims)
+    claims.append(_best_of(found, most, THE_PAPERS, [*alone], "teachers"))
+    return replace(section, tables=[*section.tables, table], claims=claims)
 
 
 def _alone(ours: Array, theirs: Array, name: str) -> Claim:
@@ -246,69 +249,90 @@ def _alone(ours: Array, theirs: Array, name: str) -> Claim:
 
 
 def number(study: Study) -> Section:
-    """Figure "number of experiences": for the paper's method, and past targets of the same pairs for L2T."""
-    total = study.setting.sizes.train
-    sizes = sorted({max(3, round(total * share)) for share in (0.025, 0.05, 0.1, 0.25, 1.0)})
-    methods: dict[str, Method] = {f"paper {n}": study.paper(study.first_pairs(n)) for n in sizes}
-    still = replace(study.search[0], n_iter=0)
-    methods["pca"] = PaperMethod(study.function, still, starts=())  # nothing learned: no step
-    kinds = {"paper": THE_PAPERS}
-    if study.past is not None:
-        methods |= {f"past {n}": L2T(study.setting.past(n)) for n in sizes}
-        kinds["past"] = WITH_PAST
+    """Figure "number of experiences": functions learned from few and many pairs, and their past targets.
+
+    Averages over several orders of the training pairs; the first pairs of each order are the experience.
+    """
+    total, seed = study.setting.sizes.train, study.setting.seed
+    sizes = sorted({n for n in AXIS if n < total} | {total})
+    orders = [
+        np.random.default_rng([seed, i]).permutation(total).tolist()
+        for i in range(study.setting.sizes.orders)
+    ]
+    still = Plan(n_iter=0)  # nothing is learned: no step
+    methods: dict[str, Method] = {"0": PaperMethod(study.function, still, starts=())}
+    members: dict[tuple[str, int], list[str]] = {}
+    for i, order in enumerate(orders):
+        for n in sizes:
+            first = sorted(order[:n])
+            f = study.from_pairs(f"from-{n}-pairs-{i}", first)
+            methods[f"{n} {i}"] = PaperMethod(f)
+            members.setdefault((THE_PAPERS, n), []).append(f"{n} {i}")
+            if study.past is not None:
+                past = study.setting.past(first)
+                methods[f"{n} {i} past"] = PaperMethod(f, past=past)
+                members.setdefault((WITH_PAST, n), []).append(f"{n} {i} past")
     found = study.varied(methods, "varying their number")
-    counts = [count for count in (3, 15, 30, 60, 120) if count in found.label_counts]
-    at = [found.label_counts.index(count) for count in counts]
-    runs = [n * len(ALGORITHMS) for n in sizes]
-    tables, figures, changes, claims = [], [], [], []
-    without = {THE_PAPERS: "pca", WITH_PAST: "L2T"}
-    for kind, title in kinds.items():
-        means = np.array([mean(found[f"{kind} {n}"])[at] for n in sizes])
-        errors = np.array([standard_error(found[f"{kind} {n}"])[at] for n in sizes])
-        rows = [(run, *row.tolist()) for run, row in zip(runs, means, strict=True)]
-        rows.insert(0, (0, *mean(found[without[title]])[at].tolist()))
-        columns = ("experiences (runs)", *(f"{count} labels" for count in counts))
-        tables.append(Table(f"number-{kind}", f"Mean improvement ratio, {title}.", columns, rows))
-        series = {f"{count} labels": (means[:, i], errors[:, i]) for i, count in enumerate(counts)}
-        figures.append(
-            Figure(
-                f"number-{kind}",
-                f"Mean improvement ratio against the number of experiences, {title}.",
-                curves(runs, series, title, "experiences learned from", "improvement ratio"),
-            )
-        )
-        none, few, many = (
-            found[each] for each in (without[title], f"{kind} {sizes[0]}", f"{kind} {sizes[-1]}")
-        )
-        changes.append({"title": title, "first": np.nanmean(few), "last": np.nanmean(many)})
-        several = {
-            "experiences help": (none, 0),
-            "more experiences, higher ratios": (few, runs[0]),
-        }
-        for text, (fewer, n_fewer) in several.items():
-            first, last, p = np.nanmean(fewer), np.nanmean(many), p_of_means(many, fewer)
-            shown = f"{first:.3f} with {n_fewer} and {last:.3f} with {runs[-1]}, p {p:.1g}"
-            claims.append(Claim(text, title, bool(last > first and p < SIGNIFICANT), shown))
-    text = paragraph(
-        "number", pairs=len(found.names), changes=changes, fewest=runs[0], most=runs[-1]
+    ratios = {at: np.mean([found[name] for name in names], axis=0) for at, names in members.items()}
+    counts = [count for count in SHOWN if count in found.label_counts]
+    places = [found.label_counts.index(count) for count in counts]
+    columns = ("method", "pairs", *(f"{count} labels" for count in counts), "mean of all")
+    rows, series = [], {}
+    claims: list[Claim] = []
+    for kind in study.ours:
+        curve = [found["0"], *(ratios[kind, n] for n in sizes)]
+        averages = np.array([np.nanmean(each, axis=1) for each in curve])
+        rows += [
+            (kind, n, *mean(each)[places].tolist(), float(np.nanmean(each)))
+            for n, each in zip([0, *sizes], curve, strict=True)
+        ]
+        series[kind] = (averages[1:].mean(axis=1), standard_error(averages[1:].T))
+        claims += _more_is_better(kind, [0, *sizes], averages)
+    text = paragraph("number", pairs=len(found.names), orders=len(orders))
+    label = "mean improvement ratio"
+    drawn = curves(sizes, series, "all label counts", "training pairs", label, level=None)
+    return Section(
+        "Number of experiences",
+        text,
+        [Table("number", "Mean improvement ratio.", columns, rows)],
+        [Figure("number", "Mean improvement ratio against the number of training pairs.", drawn)],
+        claims=claims,
     )
-    return Section("Number of experiences", text, tables, figures, claims=claims)
+
+
+def _more_is_better(kind: str, sizes: Sequence[int], averages: Array) -> Iterable[Claim]:
+    """Yield the claims about a curve over numbers of pairs; `averages` are of shape (numbers, pairs)."""
+    steps = np.diff(averages.mean(axis=1))
+    p = p_values(averages[-1][:, None], averages[0][:, None])[0]
+    first, last = averages[0].mean(), averages[-1].mean()
+    yield Claim(
+        "experiences help",
+        kind,
+        bool(last > first and p < SIGNIFICANT),
+        f"{first:.3f} with 0 and {last:.3f} with {sizes[-1]} pairs, p {p:.1g}",
+    )
+    curve = ", ".join(f"{value:.4f}" for value in averages.mean(axis=1))
+    yield Claim(
+        "more experiences, higher ratios",
+        kind,
+        bool((steps > 0).all()),
+        f"{curve} with {', '.join(map(str, sizes))} pairs",
+    )
 
 
 def components(study: Study) -> Section:
     """Figure "components": the terms of the reflection function alone, in twos, and all."""
-    methods = {
-        name: study.paper(study.variant(f"only-{'-'.join(terms)}", components=terms))
+    methods: dict[str, Method] = {
+        name: PaperMethod(study.variant(f"only-{'-'.join(terms)}", components=terms))
         for name, terms in COMPONENTS.items()
     }
-    methods["all three, equal beta"] = study.paper(study.equal_beta)
+    shared = PaperMethod(study.variant("paper-form", form="paper"))
+    methods |= {"equal weights": PaperMethod(study.equal_weights), "one shared beta": shared}
     found = study.varied(methods, "varying components")
-    learned, equal = found["all three"], found["all three, equal beta"]
+    learned, equal = found["all three"], found["equal weights"]
     p = p_of_means(learned, equal)
     text = paragraph("components", pairs=len(found.names))
-    title = "Components"
-    section = _ratios("components", title, text, found, {name: name for name in found.rows})
-    candidates = _candidates(study)
+    section = _ratios("components", "Components", text, found, {name: name for name in methods})
     parts = [name for name in COMPONENTS if name != "all three"]
     claims = [
         _best_of(found, "all three terms are better than one or two", "all three", parts, "terms"),
@@ -319,24 +343,7 @@ def components(study: Study) -> Section:
             f"{np.nanmean(learned):.3f} and {np.nanmean(equal):.3f}, p {p:.1g}",
         ),
     ]
-    return replace(section, tables=[*section.tables, candidates], claims=claims)
-
-
-def _candidates(study: Study) -> Table:
-    """Return the ratios of each candidate of L2T if it were always used, and of the choice."""
-    found, rows = study.tested, []
-    for kind in [name for name in study.ours if name.startswith("L2T")]:
-        names = [name for name in found.rows[kind][0]["candidates"] if name != "identity"]
-        every = []
-        for name in names:
-            of_it = [{"ratio": row["candidates"].get(name, [])} for row in found.rows[kind]]
-            every.append(replace(found, rows={name: of_it})[name])
-            rows.append((f"{kind}: always {name}", *mean(every[-1]).tolist()))
-        rows.append((f"{kind}: its choice", *mean(found[kind]).tolist()))
-        best = np.nanmax([*every, np.ones_like(every[0])], axis=0)
-        rows.append((f"{kind}: the best by the test rows (unattainable)", *mean(best).tolist()))
-    caption = f"The candidates of L2T, on {len(found.names)} testing pairs."
-    return Table("candidates", caption, ("", *label_columns(found)), rows)
+    return replace(section, claims=claims)
 
 
 def kernels(study: Study) -> Section:
@@ -345,13 +352,98 @@ def kernels(study: Study) -> Section:
     for reach in RANGES:
         bank = KernelBank(-reach, reach, 0.5)
         function = study.with_bank(f"kernels-{reach}", bank)
-        methods[f"2^-{reach} ... 2^{reach} ({len(bank)})"] = study.paper(function)
+        methods[f"2^-{reach} ... 2^{reach} ({len(bank)})"] = PaperMethod(function)
     found = study.varied(methods, "varying kernels")
     text = paragraph("kernels", pairs=len(found.names))
-    section = _ratios("kernels", "Kernels", text, found, {name: name for name in found.rows})
+    section = _ratios("kernels", "Kernels", text, found, {name: name for name in methods})
     names = [*methods]
     claim = _best_of(found, "more kernels are better than fewer", names[-1], names[:-1], "ranges")
     return replace(section, claims=[claim])
+
+
+def controls(study: Study) -> Section:
+    """Replace the source by noise or by another one, and learn f from permuted ratios."""
+    methods: dict[str, Method] = {}
+    for kind in study.ours:
+        past = study.past if kind == WITH_PAST else None
+        for source, title in SOURCES.items():
+            methods[f"{kind}, {title}"] = PaperMethod(study.function, source=source, past=past)
+        methods[f"{kind}, permuted ratios"] = PaperMethod(study.permuted, past=past)
+    found = study.varied(methods, "controls")
+    rows, claims = [], []
+    for kind in study.ours:
+        for name in (name for name in methods if name.startswith(f"{kind}, ")):
+            difference = found[kind] - found[name]
+            rows.append((f"less {name}", *mean(difference).tolist()))
+            rows.append(("p", *p_values(found[kind], found[name]).tolist()))
+        noise = found[f"{kind}, {SOURCES['noise']}"]
+        p = p_of_means(found[kind], noise)
+        gains = [float(np.nanmean(each)) - 1 for each in (found[kind], noise)]
+        figures = f"gain {gains[0]:+.3f} with the source, {gains[1]:+.3f} with noise in its place, p {p:.1g}"
+        holds = gains[0] > gains[1] and p < SIGNIFICANT
+        claims.append(Claim("the gain comes from the source", kind, holds, figures))
+    text = paragraph("controls", pairs=len(found.names))
+    shown = {name: name for name in (*study.ours, *methods)}
+    section = _ratios("controls", "Is it transfer at all?", text, found, shown)
+    caption = "What the true source and the true ratios add, and paired t-tests."
+    table = Table("controls-differences", caption, ("", *label_columns(found)), rows)
+    return replace(section, tables=[*section.tables, table], claims=claims)
+
+
+def random_classes(study: Study) -> Section:
+    """Draw classes at random for all pairs, as in the paper, so that parts may share classes."""
+    s = study.setting
+
+    def learned() -> Iterator[Experience]:
+        with s.collected(s.sizes.any_class, disjoint=False) as store:
+            yield from store.experiences(status="done")
+
+    function = study.variant("any-class", learned)
+    any_class = s.pairs("test", s.sizes.varied, disjoint=False)
+    again = measure({THE_PAPERS: PaperMethod(function)}, any_class, s, "classes at random")
+    few = study.from_pairs("classes-apart", range(s.sizes.any_class))
+    apart = study.varied({"few": PaperMethod(few)}, "classes apart")
+    shown = (("classes at random", again[THE_PAPERS]), ("classes disjoint", apart["few"]))
+    rows = [(name, *mean(found).tolist()) for name, found in shown]
+    return Section(
+        "Classes at random, and disjoint",
+        paragraph("random_classes", train=s.sizes.any_class, pairs=len(apart.names)),
+        [Table("random-classes", "Mean improvement ratio.", ("", *label_columns(apart)), rows)],
+    )
+
+
+def settings(study: Study) -> Section:
+    """Compare the base algorithms as they ship, as published and as tuned, and with what else there is."""
+    bases: dict[str, Method] = {}
+    for name in ALGORITHMS:
+        bases[f"{name.upper()}, as it ships"] = Base(name)
+        bases[f"{name.upper()}, as published"] = Base(name, PUBLISHED[name])
+    found = study.varied(bases | study.others, "settings of base algorithms")
+    tuned = {name: study.tested[name][: len(found.names)] for name in ALGORITHMS}
+    ours = mean(found[THE_PAPERS])
+    best = np.max([mean(ratios) for ratios in tuned.values()], axis=0)
+    published_best = np.max([mean(found[f"{n.upper()}, as published"]) for n in ALGORITHMS], axis=0)
+    rows: list[tuple[object, ...]] = []
+    for name in ALGORITHMS:
+        for how in ("as it ships", "as published"):
+            rows.append((f"{name.upper()}, {how}", *mean(found[f"{name.upper()}, {how}"]).tolist()))
+        rows.append((f"{name.upper()}, as tuned", *mean(tuned[name]).tolist()))
+    rows += [
+        (f"{THE_PAPERS} over the best as tuned", *(ours / best).tolist()),
+        (f"{THE_PAPERS} over the best as published", *(ours / published_best).tolist()),
+        ("published", *_published_margin(found.label_counts).tolist()),
+    ]
+    text = paragraph("settings", pairs=len(found.names))
+    columns = ("", *label_columns(found))
+    beside = {name: name for name in (*study.ours, *study.others)}
+    return Section(
+        "Settings of base algorithms, and other answers",
+        text,
+        [
+            ratio_table("others", "Mean improvement ratio.", found, beside),
+            Table("settings", "Base algorithms by their settings.", columns, rows),
+        ],
+    )
 
 
 def _best_of(found: Measured, text: str, name: str, others: Sequence[str], what: str) -> Claim:

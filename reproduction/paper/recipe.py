@@ -64,7 +64,7 @@ def _methods(setting: Setting) -> dict[str, Method]:
         algorithms = practice(n_neighbors=20)
         collect(setting.pairs("train"), store, algorithms=algorithms, n_neighbors=20, **options)
         practised = list(store.experiences(status="done", algorithm="practice"))
-    with setting.collected() as store:
+    with setting.collected(n_neighbors=5) as store:
         runs = store.experiences(status="done")
         before = [each for each in runs if each.algorithm in PAPER]
         wider = list(recompute_statistics(before, store, n_neighbors=20))

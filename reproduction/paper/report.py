@@ -110,15 +110,13 @@ def write_report(report: Report, out: Path) -> None:
 
 
 def claim_paragraphs(methods: Sequence[tuple[str, Sequence[Claim]]]) -> list[str]:
-    """Return how many claims hold with each method, those that hold with none, and those of each method."""
+    """Return how many claims hold with each method, and those that hold with none."""
     if not methods:
         return []
     texts = dict.fromkeys(claim.text for _, claims in methods for claim in claims)
     held = {claim.text for _, claims in methods for claim in claims if claim.holds}
-    return [
-        paragraph("summary", methods=methods, never=[text for text in texts if text not in held]),
-        *(paragraph("claims", method=method, claims=claims) for method, claims in methods),
-    ]
+    never = [text for text in texts if text not in held]
+    return [paragraph("summary", methods=methods, never=never)]
 
 
 def _plain(report: Report) -> dict[str, Any]:

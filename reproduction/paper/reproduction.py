@@ -11,10 +11,8 @@ from rich.console import Console
 
 from l2t.algorithms import PAPER
 from l2t.experiences import collect, open_store
-from reproduction.paper import beyond, parts
-from reproduction.paper.elsewhere import elsewhere
+from reproduction.paper import parts
 from reproduction.paper.report import Report, write_report
-from reproduction.paper.search_study import search_study
 from reproduction.paper.section import Section
 from reproduction.paper.setting import Setting
 from reproduction.paper.study import Study
@@ -32,13 +30,10 @@ PARTS: dict[str, Callable[[Study], Section]] = {
     "number": parts.number,
     "components": parts.components,
     "kernels": parts.kernels,
+    "controls": parts.controls,
+    "settings": parts.settings,
+    "random-classes": parts.random_classes,
     "supplement": supplement,
-    "exhaustive": beyond.exhaustive,
-    "prediction": beyond.prediction,
-    "controls": beyond.controls,
-    "random-classes": beyond.random_classes,
-    "search": search_study,
-    "elsewhere": elsewhere,
 }
 
 
@@ -84,7 +79,7 @@ def estimated_minutes(setting: Setting) -> float:
             collect(setting.pairs("train", 1), store, algorithms=PAPER, progress=False)
         unit = time.process_time() - start
     n = setting.sizes
-    units = n.train + 4 * n.validation + 5 * n.test + 28 * n.varied + n.any_class
+    units = n.train + 4 * n.validation + 3 * n.test + (25 + 9 * n.orders) * n.varied + n.any_class
     alone = FUNCTIONS * min(n.train / 20, 12) + 0.25 * n.train
     workers = 1 if setting.cluster is not None else max(1, setting.n_jobs)
     return unit * (units / workers + alone) / 60

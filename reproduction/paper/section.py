@@ -38,7 +38,7 @@ class Table:
 
     @property
     def shown(self) -> tuple[list[str], list[list[str]]]:
-        """Columns and cells as text; a standard error follows its mean."""
+        """Columns and cells as text; a standard error, if there is one, follows its mean."""
         ends = ", standard error"
         errors = {
             at: self.columns.index(name.removesuffix(ends))
@@ -56,7 +56,7 @@ class Table:
         rows = [
             [
                 _cell(value)
-                + (f" ± {row[behind[at]]:.3f}" if at in behind and value is not None else "")
+                + (f" ± {row[behind[at]]:.3f}" if at in behind and row[behind[at]] else "")
                 for at, value in enumerate(row)
                 if at not in errors
             ]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,8 @@ class Scale:
         Number of testing pairs on which the reflection function is varied; 50 in the paper.
     any_class : int
         Training pairs where classes are drawn at random for all parts.
+    orders : int
+        Orders of the training pairs over which the curve of their number is averaged.
     """
 
     train: int
@@ -38,14 +40,15 @@ class Scale:
     test: int
     varied: int
     any_class: int
+    orders: int = 1
 
 
 SCALES = {
     "smoke": Scale(7, 2, 6, 2, 2),
-    "small": Scale(16, 0, 10, 10, 0),
     "quick": Scale(160, 12, 16, 16, 40),
     "recipe": Scale(60, 20, 24, 24, 0),
-    "paper": Scale(1000, 500, 500, 50, 100),
+    "medium": Scale(60, 6, 50, 16, 40),
+    "paper": Scale(1000, 500, 500, 50, 100, orders=5),
 }
 #: Where the times of the stages are kept, in the work directory.
 TIMES = "minutes.jsonl"
@@ -53,6 +56,8 @@ TIMES = "minutes.jsonl"
 SHOTS = (1, 5, 10, 15, 20, 25, 30, 35, 40)
 #: Experiences with more labels per class do not shape the function (`max_labels` of `learn`).
 MOST_SHOTS = 10
+#: The neighbours of tau in experiences (`docs/paper-system.md`).
+N_NEIGHBORS = 20
 
 
 @dataclass(frozen=True)
@@ -123,18 +128,6 @@ class Setting:
         """Experiences with more labels do not shape a function."""
         return self.n_classes * MOST_SHOTS
 
-    def elsewhere(self, family: str, scale: str, n_classes: int, max_per_class: int) -> Setting:
-        """Return the same with another family and number of classes, kept in a folder of its own."""
-        work = self.work / f"{family}-{n_classes}-{scale}"
-        return replace(
-            self,
-            family=family,
-            scale=scale,
-            work=work,
-            n_classes=n_classes,
-            max_per_class=max_per_class,
-        )
-
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
         """Keep how long a stage takes, with what earlier runs spent on it.
@@ -184,7 +177,13 @@ class Setting:
             max_per_class=self.max_per_class,
         )
 
-    def collected(self, n_pairs: int | None = None, *, disjoint: bool = True) -> ExperienceStore:
+    def collected(
+        self,
+        n_pairs: int | None = None,
+        *,
+        disjoint: bool = True,
+        n_neighbors: int = N_NEIGHBORS,
+    ) -> ExperienceStore:
         """Return a store with all eight algorithms on training pairs; stored runs are reused."""
         name = self.family + ("" if disjoint else "-any-class")
         self.work.mkdir(parents=True, exist_ok=True)
@@ -195,15 +194,21 @@ class Setting:
                 store,
                 algorithms=PAPER,
                 label_counts=self.label_counts,
+                n_neighbors=n_neighbors,
                 n_jobs=self.n_jobs,
                 cluster=self.cluster,
                 progress=self.progress,
             )
         return store
 
-    def past(self, n_pairs: int | None = None) -> KnownClasses | None:
-        """Return the classes of the targets of training pairs, where testing pairs have other classes."""
+    def past(self, places: Sequence[int] | None = None) -> KnownClasses | None:
+        """Return the classes of the targets of training pairs, where testing pairs have other classes.
+
+        Of all training pairs, or of those in some places.
+        """
         if self.family == "digits":
             return None  # its ten classes, and so its rows, are in every part
-        known = KnownClasses(pair.target for pair in self.pairs("train", n_pairs))
+        pairs = self.pairs("train")
+        wanted = range(len(pairs)) if places is None else places
+        known = KnownClasses(pairs[at].target for at in wanted)
         return KnownClasses([Domain(known.X, known.codes, name="past")])  # each row once

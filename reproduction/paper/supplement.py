@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from l2t.inference import infer
+from l2t.paper.loss import COMPONENTS
 from l2t.plots import plot_transfer
 from reproduction.paper.drawing import bars, curves
 from reproduction.paper.section import (
@@ -25,29 +26,34 @@ def supplement(study: Study) -> Section:
     """Show the learned beta, one example pair, and the label-count correction on measured curves."""
     function = study.function
     exponents = function.kernels.exponents
-    weights = function.beta / max(float(function.beta.sum()), 1e-300)
+    shares = function.weights / np.maximum(function.weights.sum(axis=1, keepdims=True), 1e-300)
     pair = study.setting.pairs("test")[0]
-    inferred = infer(pair, n_labels=15, n_classes=len(pair.target.classes))
+    inferred = infer(pair, function, method="paper", n_labels=15)
     table, curve = _corrected(study)
-    shares = list(zip(exponents.tolist(), weights.tolist(), strict=True))
+    rows = np.column_stack([exponents, shares.T]).tolist()
     return Section(
         "Supplement: beta, one pair, and the label-count correction",
         paragraph(
             "supplement",
-            largest=exponents[int(weights.argmax())],
+            largest=exponents[shares.argmax(axis=1)].tolist(),
             pair=pair,
             inferred=inferred,
             c=function.c,
         ),
         [
-            Table("beta", "beta over bandwidths, as shares of its sum.", ("p", "share"), shares),
+            Table(
+                "beta",
+                "Learned weights by bandwidth 2^p eta, as shares of the sum of their term.",
+                ("p", *COMPONENTS),
+                [tuple(row) for row in rows],
+            ),
             table,
         ],
         [
             Figure(
                 "beta",
-                "The learned beta over bandwidths 2^p eta.",
-                bars(exponents.tolist(), weights, "learned beta", "p", "share of the sum"),
+                "The learned weights of tau over bandwidths 2^p eta.",
+                bars(exponents.tolist(), shares[2], "learned weights of tau", "p", "share"),
             ),
             Figure(
                 "example",

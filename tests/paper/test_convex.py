@@ -9,13 +9,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from l2t.domains import Domain, DomainPair
 from l2t.exceptions import FileFormatError, InvalidInputError
 from l2t.numerics import gradient_error
-from l2t.paper import ConvexReflection, ReflectionFunction, learn, load_reflection
+from l2t.paper import ConvexReflection, Plan, ReflectionFunction, learn, load_reflection, search
 from l2t.paper.convex_loss import ConvexProblem
 from l2t.paper.loss import Settings, Units
 from l2t.paper.table import Table
-from l2t.statistics import KernelBank, PairStatistics
+from l2t.statistics import KernelBank, PairStatistics, pair_statistics
 
 BANK = KernelBank(0, 1, 1)
 STATISTICS = PairStatistics(
@@ -192,3 +193,27 @@ def test_what_cannot_be(changed, sentence):
 def test_the_form_has_a_name(world):
     with pytest.raises(InvalidInputError, match="form must be one of paper, convex, got 'round'"):
         learn(world.experiences(10), form="round")
+
+
+def test_the_level_is_the_sum_of_terms_of_every_pair_without_transfer(rng):
+    """With it 1/f at W = I is 1, whatever the scale and kind of the pair, and the best W is the same."""
+    f = ConvexReflection(rng.random((3, 33)), b=0.9, level=0.1)
+    plan = Plan(n_components=2, n_iter=2)
+    for m, scale in ((3, 1.0), (8, 100.0)):
+        source, target = (Domain(scale * rng.normal(size=(n, m))) for n in (20, 25))
+        pair = DomainPair(source, target)
+        own = f.for_pair(pair)
+        statistics = pair_statistics(pair, np.eye(m), n_neighbors=f.n_neighbors)
+        assert own.predict(statistics) == pytest.approx(1.0)
+        assert own.without_transfer(pair) == pytest.approx(0.1)
+        assert own.for_pair(pair) is own
+        found, plain = (search(pair, each, plan) for each in (f, replace(f, level=None)))
+        np.testing.assert_allclose(found.W @ found.W.T, plain.W @ plain.W.T, atol=1e-6)
+        assert found.predicted == pytest.approx(own.predict(found.statistics))
+
+
+def test_a_level_is_saved(tmp_path):
+    f = by_hand(level=0.3)
+    assert load_reflection(f.save(tmp_path / "f.json")).level == 0.3
+    with pytest.raises(InvalidInputError, match=r"^level must be "):
+        by_hand(level=0.0)

@@ -537,6 +537,7 @@ def test_functions_that_ship(tmp_path):
     assert load_reflection("default").forecast == Forecast.default()
     for name in files.shipped():
         function = load_reflection(name)
-        assert_same(load_reflection(function.save(tmp_path / "again.json")), function)
+        again = load_reflection(function.save(tmp_path / "again.json"))
+        assert files.to_json(again) == files.to_json(function)
     with pytest.raises(FileFormatError, match=r"there is no such file$"):
         load_reflection(str(tmp_path / "no such function"))

@@ -165,7 +165,7 @@ def test_the_forecast_beside_it_takes_no_part_in_its_predictions():
 
 def test_it_takes_no_part_in_what_its_forecast_decides(pair):
     default = load_reflection("default")
-    without = replace(default, beta=np.zeros(len(default.kernels)), lambda_=0.0, mu=0.0, b=0.0)
+    without = replace(default, weights=np.zeros((3, len(default.kernels))), b=0.0)
     expected, found = (infer(pair, f, n_labels=6, n_rehearsals=2) for f in (default, without))
     assert (found.choice, found.predicted) == (expected.choice, expected.predicted)
     assert found.interval == expected.interval

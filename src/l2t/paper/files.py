@@ -92,6 +92,7 @@ class _ConvexFile(_File, forbid_unknown_fields=True, kw_only=True):
     form: Literal["convex"]
     weights: _Rows
     sizes: _Rows
+    level: Positive | None = None
 
 
 class _Header(Struct):

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Self, get_args
 
 import numpy as np
 
+from l2t.domains import DomainPair
 from l2t.domains.files.disk import replacing, writing
 from l2t.exceptions import InvalidInputError
 from l2t.experiences.experience import TrainedOn
@@ -116,6 +117,10 @@ class Reflection(ABC):
     @abstractmethod
     def discriminant(self, tau: Array) -> tuple[float, Array]:
         """Return the discriminant term for tau (K,), and its derivative in the logarithm of each tau."""
+
+    def for_pair(self, pair: DomainPair, random_state: int | None = 0) -> Reflection:
+        """Return the function to use for a pair: most forms are the same for all."""
+        return self
 
     def _freeze(self, name: str, shape: tuple[int, ...], rule: str) -> None:
         """Replace a field by a read-only array, after validation."""

@@ -47,6 +47,8 @@ class Search:
         The latent factor matrix.
     plan : Plan
         The settings of the search.
+    reflection : ReflectionFunction or ConvexReflection
+        The function that was searched on; for one with a level, that of the pair (`Reflection.for_pair`).
     start : str
         The start with the best f, which the search continued from. If the plan has several numbers of
         components, `start`, `starts`, `history` and `stop_reason` are those of the largest.
@@ -66,6 +68,7 @@ class Search:
 
     W: AnyArray
     plan: Plan
+    reflection: Reflection
     start: str
     starts: dict[str, float | str]
     history: tuple[float, ...]
@@ -133,6 +136,7 @@ def search(
         if isinstance(starts, Mapping):
             raise InvalidInputError("starts must be names or algorithms if known is given")
         part = _mapped(part, T)
+    reflection = reflection.for_pair(part, random_state)
     objective = Objective(part, reflection, random_state).in_span
     n_iter = plan.steps(known=T is not None)
     # Sizes above the rank are the rank.
@@ -156,6 +160,7 @@ def search(
     return Search(
         W,
         plan,
+        reflection,
         last.start,
         {name: value + b for name, value in last.values.items()} | last.failed,
         tuple(value + b for value in last.optimum.trace),

@@ -69,7 +69,7 @@ def explain(  # noqa: PLR0913
         inference = l2t.infer(domains, function, known=known, **options.inference_options(context))
     note_preparation(prepared, normalize, quiet)
     if method == "paper":
-        _show_prediction(function, inference, store, plot, format)
+        _show_prediction(inference, store, plot, format)
     else:
         _show_candidates(inference, format)
     if plot is not None:
@@ -91,11 +91,7 @@ def _show_candidates(inference: l2t.Inference, format: Format) -> None:
 
 
 def _show_prediction(
-    function: Reflection,
-    inference: l2t.Inference,
-    store: str | None,
-    plot: Path | None,
-    format: Format,
+    inference: l2t.Inference, store: str | None, plot: Path | None, format: Format
 ) -> None:
     """Print the parts of a prediction, and plot them."""
     from l2t.interfaces.cli.results import used_rows
@@ -105,7 +101,7 @@ def _show_prediction(
     if store is not None:
         with l2t.open_store(store, create=False) as opened:
             past = opened.experiences(status="done")
-            explanation = function.explain(
+            explanation = inference.search.reflection.explain(
                 inference.search.statistics, inference.n_labels, past=past
             )
     if format is Format.table:
