@@ -95,7 +95,7 @@ def cells_of(column: Any) -> AnyArray:
     if types.is_numeric_dtype(column) and not types.is_complex_dtype(column):
         return np.asarray(column.to_numpy(np.float64, na_value=np.nan))
     missing = column.isna().to_numpy()
-    known = [cell for cell, gone in zip(column, missing, strict=True) if not gone]
+    known = column.to_numpy(object)[~missing].tolist()
     if all(isinstance(cell, Number | Decimal) and not isinstance(cell, complex) for cell in known):
         return _with_gaps(np.array(known, dtype=np.float64), missing, np.nan)
     if all(isinstance(cell, date) for cell in known):
@@ -272,6 +272,7 @@ def _parse_dates(texts: AnyArray, format: str) -> AnyArray:
 
 def _date_format(texts: AnyArray) -> str:
     """Return the format of texts that are all dates with year, month and day; empty if they are not."""
+    texts = np.unique(texts)
     for text in texts:
         # A number such as 20240101, or a year alone, is not a date.
         if len(text) < 8 or text.isdigit() or not text[:2].strip("/.-").isdigit():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Number
 from typing import TYPE_CHECKING, Any
@@ -60,7 +60,11 @@ class Cells:
 
         if pd.api.types.is_numeric_dtype(column):
             return cls(str(column.name), lambda: _numbers(column, options), [])
-        cells = [None if gone else cell for cell, gone in zip(column, column.isna(), strict=True)]
+        if isinstance(column.dtype, pd.StringDtype) and not column.is_unique:
+            codes, different = pd.factorize(column)  # -1 for a missing cell, the last one below
+            few = cls.of(pd.Series([*different, None], dtype=object, name=column.name), options)
+            return few._take(codes)
+        cells = np.where(column.isna(), None, column.to_numpy(object)).tolist()
         text = ["" if cell is None else str(cell).strip() for cell in cells]
         missing = np.isin(np.array(text, dtype=object), list(options.missing_texts))
         plain = [_plain(cell, options) for cell in cells]
@@ -69,6 +73,11 @@ class Cells:
         if rounds_numbers():
             numbers = np.array(list(map(_exact, plain, numbers)), dtype=np.float64)
         return cls(str(column.name), lambda: numbers, text, missing, options.thousands)
+
+    def _take(self, rows: AnyArray) -> Cells:
+        numbers, text = self.numbers[rows], np.array(self.text, dtype=object)[rows].tolist()
+        blank = None if self.blank is None else self.blank[rows]
+        return replace(self, read=lambda: numbers, text=text, blank=blank)
 
     @property
     def numbers(self) -> AnyArray:
@@ -120,8 +129,9 @@ class Cells:
         if n < 2:
             return False
         if self.is_text:
-            words = sum(len(text.split()) for text in self.text) / n
-            return len(set(self.text)) == n and not self.missing.any() and words < MIN_WORDS
+            if len(set(self.text)) < n or self.missing.any():
+                return False
+            return sum(len(text.split()) for text in self.text) / n < MIN_WORDS
         if not np.isfinite(numbers).all() or (numbers != np.floor(numbers)).any():
             return False
         if ID_NAME.fullmatch(self.name) or any(map(PADDED.fullmatch, self.text)):
