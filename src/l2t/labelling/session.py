@@ -15,9 +15,8 @@ import numpy as np
 
 from l2t.domains import Domain, Table, read_tables, write_domain
 from l2t.domains.files import preview_file
-from l2t.domains.files._sheet import LABEL_NAMES
 from l2t.domains.files.disk import as_path
-from l2t.domains.labels import infer_labels, is_missing, label_key
+from l2t.domains.labels import LABEL_NAMES, infer_labels, is_missing, label_key
 from l2t.exceptions import InvalidInputError
 from l2t.labelling.curve import Estimate, advice
 from l2t.labelling.file import LabelFile
