@@ -427,7 +427,7 @@ def _roles(
     reading: dict[str, Any],
 ) -> dict[str, Any]:
     """Return the label column of a target if it is not named, or the features of one that has no labels."""
-    if any(reading.get(name) for name in ("label", "features", "each")):
+    if any(reading.get(name) for name in ("label", "features", "per_file")):
         return {}
     preview = preview_file(target)
     for column in preview.columns:

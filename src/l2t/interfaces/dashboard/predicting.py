@@ -74,10 +74,14 @@ def label(request: dict[str, Any], report: Report) -> dict[str, Any]:
 def open_session(request: dict[str, Any]) -> LabellingSession:
     """Return the labelling session of the target of a request, with its file of labels."""
     *sources, target = [file["path"] for file in request["files"]]
-    each = [file["reading"] for file in request["files"]]
-    how: Any = {"labels": request["labels"], "impute": request["impute"], "each": each}
     try:
-        return LabellingSession(target, sources, **how)
+        return LabellingSession(
+            target,
+            sources,
+            labels=request["labels"],
+            impute=request["impute"],
+            per_file=[file["reading"] for file in request["files"]],
+        )
     except L2TError as error:
         raise InvalidInputError(_named(request, str(error))) from None
 
@@ -138,10 +142,13 @@ def _statistics(sources: list[Table], found: Prediction) -> dict[str, Any] | Non
 def _tables(request: dict[str, Any]) -> list[Table]:
     """Read the files with the roles that the user chose, the target last."""
     files = request["files"]
-    each = [file["reading"] for file in files]
     try:
-        paths = [file["path"] for file in files]
-        return read_tables(paths, per_file=each, impute=request["impute"], encode=True)
+        return read_tables(
+            [file["path"] for file in files],
+            per_file=[file["reading"] for file in files],
+            impute=request["impute"],
+            encode=True,
+        )
     except L2TError as error:
         raise InvalidInputError(_named(request, str(error))) from None
 
