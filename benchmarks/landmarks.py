@@ -15,8 +15,9 @@ from l2t.algorithms import make
 from l2t.algorithms.spectrum import spectrum_factor
 from l2t.classifiers.classifiers import TrainingSet, fit_head
 from l2t.classifiers.feature_map import FeatureMap
-from l2t.inference.candidates import MAX_SOURCE_ROWS, MAX_TARGET_ROWS
+from l2t.inference.candidates import MAX_TARGET_ROWS
 from l2t.numerics import principal_axes
+from l2t.rehearsal.plays import MAX_SOURCE_ROWS
 
 KINDS = {
     "letters/letters.npz": "zscore",

@@ -41,6 +41,15 @@ assert before == after, (before, after)
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+def test_help_does_not_wait_for_numpy():
+    code = """
+import sys
+import l2t.interfaces.cli.commands.app
+assert "numpy" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 @pytest.mark.parametrize(("name", "module"), DEPRECATED.items())
 def test_deprecated_modules_warn_and_hold_the_same_objects(name, module):
     """In a new process, because a module gives its warning once."""

@@ -10,15 +10,18 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from l2t.exceptions import MissingExtraError
-from l2t.typing import AnyArray, MatrixLike
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
+    from l2t.typing import AnyArray, MatrixLike
+
 #: Name, value, whether it is highlighted, and the interval.
 Bar = tuple[str, float, bool, tuple[float, float] | None]
 
+#: Columns that a prediction adds to those of the user, the last one if labels are known.
+ANSWERS = ("predicted", "probability", "given")
 #: Characters that control a terminal or change the direction of text, except line breaks and tabs.
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 

@@ -19,7 +19,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, runtime_checkable
+from typing import Any, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from scipy import sparse
@@ -31,9 +31,6 @@ from l2t.exceptions import InvalidInputError, L2TWarning
 from l2t.numerics import JointSpan, Optimum
 from l2t.typing import AnyArray, Array, JsonObject, Matrix, MatrixLike
 from l2t.validation import instance_of, seed, whole_number
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
 
 Kind = Literal["linear", "fitted", "metric"]
 
@@ -196,7 +193,7 @@ def plain_params(algorithm: Algorithm) -> JsonObject:
     return values
 
 
-def _shown_fields(algorithm: DataclassInstance) -> dict[str, object]:
+def _shown_fields(algorithm: Any) -> dict[str, object]:
     """Return the fields of a dataclass that its repr shows."""
     names = (shown.name for shown in dataclasses.fields(algorithm) if shown.repr)
     return {name: getattr(algorithm, name) for name in names}

@@ -32,7 +32,7 @@ DIRECTIONS = 40
 GRAPH_NEIGHBORS = (5, 10, 15)
 #: Maximum number of principal axes of the target.
 MAX_AXES = 256
-#: Maximum number of target rows, drawn at random.
+#: Maximum number of target rows, drawn at random: time grows with the cube.
 MAX_ROWS = 1000
 
 

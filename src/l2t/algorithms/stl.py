@@ -24,6 +24,7 @@ from l2t.numerics import lasso_objective, principal_axes, sparse_codes
 from l2t.typing import Array
 from l2t.validation import real_number, whole_number
 
+#: alpha is halved at most so often: codes 2**-30 as large are rounding in float32.
 MAX_ALPHA_HALVINGS = 30
 
 

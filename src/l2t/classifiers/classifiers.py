@@ -38,19 +38,20 @@ from l2t.classifiers.trees import ABSENT, TreeHead, fit_boosting, fit_random_for
 from l2t.numerics import mean_squared_distance, squared_distances
 from l2t.typing import Array, Indices
 
-#: Values of C for cross-validation, and the value without it.
+#: Values of C for cross-validation, and the value without it (docs/adr/0016).
 GRID = (1.0, 10.0, 100.0)
 C_DEFAULT = 10.0
 #: Labels in the smallest class from which C is cross-validated.
 CV_SHOTS = 3
-#: Labels added to each class when class frequencies are estimated.
+#: Labels added to each class when class frequencies are estimated (docs/adr/0016).
 EVEN_LABELS = 5.0
-#: Bandwidth of the graph of label spreading in mean squared distances, and its alpha.
+#: Bandwidth of the graph of label spreading in mean squared distances, and its alpha (docs/adr/0016).
 SPREAD_WIDTH = 0.05
 SPREADING = 0.8
 #: Weight of a prediction of logistic regression relative to a label.
 GUESS = 0.3
-#: Inverse temperature of k-means, its number of steps and step size, and Sinkhorn's iterations per step.
+#: Inverse temperature of k-means (docs/adr/0016), its number of steps and step size, and Sinkhorn's
+#: iterations per step (Hu 2021).
 K_MEANS_SHARPNESS = 20.0
 K_MEANS_STEPS = 20
 K_MEANS_RATE = 0.3

@@ -29,11 +29,11 @@ from l2t.typing import AnyArray, Array, Indices
 if TYPE_CHECKING:
     from sklearn.base import ClassifierMixin
 
-#: Trees of a random forest.
+#: Trees of a random forest; scikit-learn's default.
 FOREST_TREES = 100
 #: Maximum number of rows that a tree of a forest is trained on.
 FOREST_ROWS = 5000
-#: Boosted trees of each class, and the minimum number of rows in their leaves.
+#: Boosted trees of each class, and the minimum number of rows in their leaves (docs/results/tables.md).
 BOOSTING_STEPS = 60
 BOOSTING_LEAF = 5
 #: The class share that a share of zero counts as; 100 of them change no probability by more than 1e-12.

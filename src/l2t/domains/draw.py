@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Hashes = npt.NDArray[np.uint64]
 
-#: A domain with more rows than this is represented by this number of rows.
+#: A domain with more rows than this is represented by this number of rows (docs/results/benchmarks.md).
 LANDMARKS = 20_000
 #: Values that are hashed at a time.
 BLOCK = 2**20

@@ -26,7 +26,7 @@ from l2t.validation import instance_of
 
 #: Principal coordinates in which scatter and rehearsal are computed; more change no result (docs/adr/0014).
 MAX_DIMENSIONS = 256
-#: Newest targets of a store whose classes are known; merging classes takes quadratic time.
+#: Newest targets of a store whose classes are known; merging classes takes quadratic time (docs/adr/0010).
 MAX_TARGETS = 200
 #: Spans that are cached in the process, for the next target of the same source.
 SPANS_KEPT = 4

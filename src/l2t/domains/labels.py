@@ -22,6 +22,8 @@ from l2t.typing import AnyArray, Indices, Label, Mask
 if TYPE_CHECKING:
     from l2t.domains.domain import Domain
 
+#: Names of columns that hold labels, in lower case.
+LABEL_NAMES = ("label", "labels", "class", "target", "y")
 #: The target label that means "not labelled", as in skada and in semi-supervised scikit-learn.
 UNLABELED = -1
 

@@ -35,9 +35,9 @@ from l2t.typing import JsonObject
 
 #: Subtracted from the prior of candidates that use the source where no rehearsal supports it.
 UNKNOWN = 0.1
-#: Number of the user's pairs that weigh as much as the prior from other data.
+#: Number of the user's pairs that weigh as much as the prior from other data (docs/adr/0015).
 OWN_PAIRS = 20
-#: Degrees of freedom of the t distribution of ratios around an expectation.
+#: Degrees of freedom of the t distribution of ratios around an expectation (docs/adr/0015).
 TAIL = 5.0
 #: Minimum standard deviation of a log ratio: a loss can exceed the room.
 MIN_SPREAD = 0.04

@@ -11,12 +11,12 @@ from l2t.algorithms import NO_TRANSFER, Algorithm
 from l2t.algorithms.base import fit_quietly
 from l2t.domains import DomainPair, KnownClasses
 from l2t.exceptions import L2TError
+from l2t.rehearsal.plays import MAX_SOURCE_ROWS
 from l2t.typing import AnyArray
 
 #: The default candidates.
 DEFAULT_CANDIDATES = (NO_TRANSFER, "spectrum", "classes", "classes+spectrum")
-#: Maximum numbers of rows, drawn at random, for base algorithms.
-MAX_SOURCE_ROWS = 300
+#: Maximum number of target rows, drawn at random, for base algorithms; source rows are as many as in a play.
 MAX_TARGET_ROWS = 5000
 
 Wanted = Sequence[str | Algorithm] | Mapping[str, npt.ArrayLike]

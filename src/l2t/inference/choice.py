@@ -17,9 +17,10 @@ from l2t.statistics import mutual_share
 from l2t.task import Task
 from l2t.typing import AnyArray
 
-#: Minimum `Rehearsal.skill` for a rehearsal to be used.
+#: Minimum `Rehearsal.skill` for a rehearsal to be used: one on classes that 1-NN cannot tell apart measures
+#: noise (docs/adr/0014).
 LEAST_SKILL = 0.1
-#: Maximum number of target rows for the share of mutual neighbours.
+#: Maximum number of target rows for the share of mutual neighbours, drawn at random: the cost is quadratic.
 MAX_SHARE_ROWS = 240
 
 

@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from l2t.display import ANSWERS
 from l2t.exceptions import InvalidInputError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def label(
     if folder is not None and not folder.is_dir():
         raise InvalidInputError(f"images must be a folder, got {str(images)!r}")
     session = LabellingSession(target, sources, **options)
-    session.target.check_free(settings.ANSWERS)  # predictions add them
+    session.target.check_free(ANSWERS)  # predictions add them
     wanted = settings.Settings(port=port, images=folder)
     app.serve(None, wanted, open_browser=open_browser, session=session)
     return session

@@ -102,8 +102,8 @@ class LabelFile:
         lines = (
             complete.decode("utf-8", "replace").removesuffix("\n").split("\n") if complete else []
         )
-        found = [self._record(line.removesuffix("\r")) for line in lines]
-        self.records += [record for record in found if record is not None]
+        records = [self._record(line.removesuffix("\r")) for line in lines]
+        self.records += [record for record in records if record is not None]
         self._size += len(complete)
 
     def append(

@@ -16,9 +16,8 @@ from scipy import sparse
 
 from l2t.domains import Domain, Table, read_tables, write_domain
 from l2t.domains.files import preview_file
-from l2t.domains.files._sheet import LABEL_NAMES
 from l2t.domains.files.disk import as_path
-from l2t.domains.labels import infer_labels, is_missing, label_key
+from l2t.domains.labels import LABEL_NAMES, infer_labels, is_missing, label_key
 from l2t.exceptions import InvalidInputError
 from l2t.labelling.curve import Estimate, advice
 from l2t.labelling.file import LabelFile
@@ -427,7 +426,7 @@ def _roles(
     reading: dict[str, Any],
 ) -> dict[str, Any]:
     """Return the label column of a target if it is not named, or the features of one that has no labels."""
-    if any(reading.get(name) for name in ("label", "features", "each")):
+    if any(reading.get(name) for name in ("label", "features", "per_file")):
         return {}
     preview = preview_file(target)
     for column in preview.columns:

@@ -22,7 +22,9 @@ from l2t.typing import Array
 #: A function that returns its value and its Euclidean gradient.
 ValueAndGradient = Callable[[Array], tuple[float, Array]]
 
+#: Share of the first-order decrease that a step must reach (Nocedal and Wright 2006, section 3.1).
 ARMIJO = 1e-4
+#: After so many halvings, to 3e-8 of the first one, there is no step that lowers the objective.
 MAX_HALVINGS = 25
 
 

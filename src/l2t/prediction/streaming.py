@@ -1,10 +1,10 @@
 """Rows without end: a model applied to a parquet data set, chunk by chunk and file by file.
 
-A file of the data set becomes a file of the same name in the output: the columns of the user, and those of
-`ANSWERS`. It is written under a temporary name and renamed when it is complete, so that a file that is
-there is finished. Its footer says which model made it of what, and the number of rows in each class; a run
-that was killed resumes by it. Files do not depend on each other: processes, or the workers of a Dask
-cluster, read and write them. Memory holds a row group and a chunk of rows.
+A file of the data set becomes a file of the same name in the output: the columns of the user, and `ANSWERS`.
+It is written under a temporary name and renamed when it is complete, so that a file that is there is
+finished. Its footer says which model made it of what, and the number of rows in each class; a run that was
+killed resumes by it. Files do not depend on each other: processes, or the workers of a Dask cluster, read and
+write them. Memory holds a row group and a chunk of rows.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from l2t.display import ANSWERS
 from l2t.domains.draw import LANDMARKS, Hashes
 from l2t.domains.files.dataset import (
     ENDINGS,
@@ -49,11 +50,9 @@ from l2t.validation import one_of
 if TYPE_CHECKING:
     from l2t.prediction.model import Model
 
-__all__ = ["ANSWERS", "DatasetPrediction", "draw_landmarks", "output_path", "predict_dataset"]
+__all__ = ["DatasetPrediction", "draw_landmarks", "output_path", "predict_dataset"]
 __all__ += ["predict_frame"]
 
-#: The columns that are added to those of the user, the last one if the column of labels is known.
-ANSWERS = ("predicted", "probability", "given")
 #: The key of the footer under which a file says how it was made.
 _FOOTER = b"l2t"
 

@@ -30,7 +30,7 @@ from l2t.typing import AnyArray, Array, JsonObject, JsonValue
 if TYPE_CHECKING:
     from l2t.experiences import ExperienceStore
 
-#: Labels per class at which candidates are evaluated.
+#: Labels per class at which candidates are evaluated, and the plays and draws at each (docs/adr/0014).
 SHOTS = (1, 2, 5, 15, 40)
 N_PLAYS = 8
 N_DRAWS = 6

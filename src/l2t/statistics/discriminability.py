@@ -30,8 +30,8 @@ from l2t.typing import AnyArray, Array
 BOUND = 1e12
 #: A squared distance below this share of the squared norms is rounding: the rows coincide.
 ROUNDING = 1e-14
-#: The numbers of neighbours r of `mutual_share`, and the rows needed for each neighbour: ten of 45 rows would
-#: be most of a class, and clusters within it would not show.
+#: The numbers of neighbours r of `mutual_share`, and the rows needed for each: ten of 45 would be most of a
+#: class, and clusters within it would not show (docs/adr/0015).
 NEIGHBORS = (5, 10)
 ROWS_PER_NEIGHBOR = 10
 #: Random samples over which `mutual_share` is averaged if it does not use all rows.

@@ -22,6 +22,7 @@ from l2t.domains.files._columns import (
     option,
 )
 from l2t.domains.files._labels import groups, labels, mask
+from l2t.domains.labels import LABEL_NAMES
 from l2t.exceptions import FileFormatError
 from l2t.typing import AnyArray
 
@@ -34,8 +35,6 @@ ID_NAME = re.compile(r"(?i:(?:.*[ _.-])?(?:id|uuid)|index)|.*[a-z](?:ID|Id)")
 PADDED = re.compile("0[0-9]+")
 _COMMA = re.compile(r"[-+0-9.,]*[0-9],[0-9][-+0-9.,]*")
 _MIN_COUNTED = 10  # rows from which a column 1, 2, 3, ... is an id
-#: Names of columns that hold labels, in lower case.
-LABEL_NAMES = ("label", "labels", "class", "target", "y")
 #: Those that often name a feature: a coordinate, or a number that another column is compared with.
 _FEATURE_NAMES = ("target", "y")
 _ROLE_NAMES = {"labeled": "labeled", "groups": "groups"} | dict.fromkeys(LABEL_NAMES, "label")
@@ -64,7 +63,7 @@ class Cells:
             codes, different = pd.factorize(column)  # -1 for a missing cell, the last one below
             few = cls.of(pd.Series([*different, None], dtype=object, name=column.name), options)
             return few._take(codes)
-        cells = np.where(column.isna(), None, column.to_numpy(object)).tolist()
+        cells = column.astype(object).where(column.notna(), None).tolist()
         text = ["" if cell is None else str(cell).strip() for cell in cells]
         missing = np.isin(np.array(text, dtype=object), list(options.missing_texts))
         plain = [_plain(cell, options) for cell in cells]

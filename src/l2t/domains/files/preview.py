@@ -10,10 +10,11 @@ import numpy as np
 
 from l2t.domains.domain import Domain
 from l2t.domains.files._columns import ReadOptions
-from l2t.domains.files._sheet import LABEL_NAMES, Cells, Sheet
+from l2t.domains.files._sheet import Cells, Sheet
 from l2t.domains.files.disk import as_path, reading
 from l2t.domains.files.formats import format_to_read
 from l2t.domains.files.table import READERS, open_tables
+from l2t.domains.labels import LABEL_NAMES
 
 if TYPE_CHECKING:
     from pathlib import Path

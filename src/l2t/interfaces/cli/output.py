@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Literal
 import typer
 
 from l2t.display import csv_cell, escape_controls
-from l2t.typing import JsonObject
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from l2t.typing import JsonObject
 
 #: Digits of a number of a few after the point.
 SHOWN_DIGITS = 3

@@ -15,10 +15,9 @@ import typer
 
 from l2t._version import __version__
 from l2t.exceptions import InvalidInputError
-from l2t.typing import JsonObject, JsonValue
 
 if TYPE_CHECKING:
-    pass
+    from l2t.typing import JsonObject, JsonValue
 
 #: Options that do not change the result.
 _LEFT_OUT = ("config", "format", "quiet", "force", "help")

@@ -40,11 +40,11 @@ class Functions:
 
     def get(self, name: str) -> NamedFunction:
         """Return the function of that name."""
-        found = self.all()
-        if name not in found:
-            names = ", ".join(found)
+        functions = self.all()
+        if name not in functions:
+            names = ", ".join(functions)
             raise Refused(404, f"name must be one of {names}, got {name!r:.80}")
-        return found[name]
+        return functions[name]
 
     def latest(self) -> NamedFunction:
         """Return the function that was learned last; a shipped one if no time is known."""
@@ -64,10 +64,10 @@ def _read(path: Path) -> NamedFunction:
 
 def _distinct(functions: list[NamedFunction]) -> list[NamedFunction]:
     """Append a number to names that occur before, or are reserved for the function learned here."""
-    found: dict[str, NamedFunction] = {}
+    by_name: dict[str, NamedFunction] = {}
     for function in functions:
         name, number = function.name, 2
-        while name in found or name == LEARNED_HERE:
+        while name in by_name or name == LEARNED_HERE:
             name, number = f"{function.name} {number}", number + 1
-        found[name] = replace(function, name=name)
-    return list(found.values())
+        by_name[name] = replace(function, name=name)
+    return list(by_name.values())

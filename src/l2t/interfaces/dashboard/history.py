@@ -89,8 +89,10 @@ class History:
     def all(self) -> list[Past]:
         """Return all predictions, the newest first."""
         ids = (path.name for path in self._folder.iterdir() if _ID.fullmatch(path.name))
-        found = [content for content in map(self._read, ids) if content is not None]
-        return sorted((past for past, *_ in found), key=lambda past: past.created_at, reverse=True)
+        records = [content for content in map(self._read, ids) if content is not None]
+        return sorted(
+            (past for past, *_ in records), key=lambda past: past.created_at, reverse=True
+        )
 
     def get(self, id: str) -> tuple[Past, dict[str, Any]]:
         """Return a prediction and its result."""
@@ -132,11 +134,11 @@ class History:
         shutil.rmtree(self._folder / self.get(id)[0].id)
 
     def _get(self, id: str) -> _Record:
-        found = self._read(id) if _ID.fullmatch(id) else None
-        if found is None:
+        record = self._read(id) if _ID.fullmatch(id) else None
+        if record is None:
             most = self._limits.history
             raise Refused(404, f"there is no prediction {id!r:.40}; only the last {most} are kept")
-        return found
+        return record
 
     def _write(self, past: Past, result: dict[str, Any], request: dict[str, Any] | None) -> None:
         path = self._folder / past.id / _RECORD

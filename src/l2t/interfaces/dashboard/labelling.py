@@ -70,10 +70,10 @@ class Labelling:
 
     def image(self, row: int, column: str, images: Path | None) -> Path:
         """Return the image that a cell names, which must lie in the folder of images."""
-        found = None if images is None else _image(self.session.cells(row).get(column), images)
-        if found is None:
+        image = None if images is None else _image(self.session.cells(row).get(column), images)
+        if image is None:
             raise Refused(404, f"row {row} has no image in column {column!r:.80}")
-        return found
+        return image
 
     def _is_running(self) -> bool:
         return self._job is not None and not self._job.ended.is_set()

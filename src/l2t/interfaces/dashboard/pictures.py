@@ -47,7 +47,7 @@ def _project(
     source, target = two_components(*np.split(rows, [len(sets[0])]), like=like)
     scale = float(max(np.abs(source).max(), np.abs(target).max())) or 1.0
     points = {"source": source / scale, "target": target / scale}
-    listed = {side: each.round(4).tolist() for side, each in points.items()}
+    listed = {side: points_of_side.round(4).tolist() for side, points_of_side in points.items()}
     return listed, np.concatenate(list(points.values()))
 
 
@@ -57,10 +57,10 @@ def _sample(domain: Domain) -> npt.NDArray[np.intp]:
 
 def curves(statistics: PairStatistics) -> dict[str, Any]:
     """Return d, tau and the standard deviation of d over the bandwidths."""
-    found = {"d": statistics.d, "tau": statistics.tau}
-    found["deviation"] = np.sqrt(np.maximum(np.diag(statistics.Q), 0.0))
+    columns = {"d": statistics.d, "tau": statistics.tau}
+    columns["deviation"] = np.sqrt(np.maximum(np.diag(statistics.Q), 0.0))
     return {
         "exponents": statistics.kernels.exponents.tolist(),
-        **{name: np.where(np.isfinite(y), y, 0.0).tolist() for name, y in found.items()},
+        **{name: np.where(np.isfinite(y), y, 0.0).tolist() for name, y in columns.items()},
         "n_neighbors": statistics.n_neighbors,
     }

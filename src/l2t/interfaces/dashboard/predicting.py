@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -10,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from l2t.algorithms import NO_TRANSFER
+from l2t.display import ANSWERS
 from l2t.domains import Domain, DomainPair, Table, read_tables
 from l2t.exceptions import InvalidInputError, L2TError
 from l2t.interfaces.dashboard.history import ROWS
 from l2t.interfaces.dashboard.pictures import curves
 from l2t.interfaces.dashboard.rows import write_rows
-from l2t.interfaces.dashboard.settings import ANSWERS
+from l2t.interfaces.dashboard.settings import ReportEvent
 from l2t.labelling import LabellingSession
 from l2t.paper import load_reflection
 from l2t.prediction import Prediction
@@ -24,23 +24,22 @@ from l2t.prediction.explanation import Neighbor
 from l2t.prediction.training import describe_task
 from l2t.statistics import pair_statistics
 
-Report = Callable[..., None]
 #: The stages on the page, by those of `l2t.predict`.
 _STAGES = {"choosing": "choosing", "comparing classifiers": "choosing", "predicting": "predicting"}
 _STAGES["comparing ways to train on the source"] = "choosing"
 _OUT = Path("out")
-_MAX_ROWS = 300  # of a domain, for its statistics
+_MAX_STATISTICS_ROWS = 300  # of a domain, for its statistics
 _NEAREST = 2  # labelled rows that are shown for each row
 
 
-def check(request: dict[str, Any], report: Report) -> dict[str, Any]:
+def check(request: dict[str, Any], report: ReportEvent) -> dict[str, Any]:
     """Read all files, and return what a prediction would do with them."""
     *sources, target = _tables(request)
-    found = describe_task([each.domain for each in sources], target.labelled)
-    return found | {"notes": _notes(request, [*sources, target])}
+    description = describe_task([source.domain for source in sources], target.labelled)
+    return description | {"notes": _notes(request, [*sources, target])}
 
 
-def predict(request: dict[str, Any], report: Report) -> dict[str, Any]:
+def predict(request: dict[str, Any], report: ReportEvent) -> dict[str, Any]:
     """Predict the class of every row, report each stage, and write the results to files."""
     report("stage", name="reading")
     *sources, target = _tables(request)
@@ -52,19 +51,21 @@ def predict(request: dict[str, Any], report: Report) -> dict[str, Any]:
         if stage in _STAGES:
             report("stage", name=_STAGES[stage])
 
-    found = l2t_predict([each.domain for each in sources], labelled, callback=follow)
+    prediction = l2t_predict([source.domain for source in sources], labelled, callback=follow)
     names = [file["name"] for file in request["files"]]
-    return _results(found, sources, target, names) | {"notes": _notes(request, [*sources, target])}
+    return _results(prediction, sources, target, names) | {
+        "notes": _notes(request, [*sources, target])
+    }
 
 
-def label(request: dict[str, Any], report: Report) -> dict[str, Any]:
+def label(request: dict[str, Any], report: ReportEvent) -> dict[str, Any]:
     """Predict with the labels of a session, and return its forecast and, if there is one, the prediction."""
     session = LabellingSession(**request["session"])
-    found, forecast = session.predict(lambda stage: report("stage", name=stage))
+    prediction, forecast = session.predict(lambda stage: report("stage", name=stage))
     result: dict[str, Any] = {"forecast": asdict(forecast)}
-    if found is not None:
+    if prediction is not None:
         tables, names = [*session.sources, session.target], request["names"]
-        result |= _results(found, session.sources, session.target, names)
+        result |= _results(prediction, session.sources, session.target, names)
         files = [
             {"path": str(table.path), "name": name}
             for table, name in zip(tables, names, strict=True)
@@ -76,48 +77,54 @@ def label(request: dict[str, Any], report: Report) -> dict[str, Any]:
 def open_session(request: dict[str, Any]) -> LabellingSession:
     """Return the labelling session of the target of a request, with its file of labels."""
     *sources, target = [file["path"] for file in request["files"]]
-    each = [file["reading"] for file in request["files"]]
-    how: Any = {"labels": request["labels"], "impute": request["impute"], "each": each}
     try:
-        return LabellingSession(target, sources, **how)
+        return LabellingSession(
+            target,
+            sources,
+            labels=request["labels"],
+            impute=request["impute"],
+            per_file=[file["reading"] for file in request["files"]],
+        )
     except L2TError as error:
         raise InvalidInputError(_named(request, str(error))) from None
 
 
 def _results(
-    found: Prediction, sources: list[Table], target: Table, names: list[str]
+    prediction: Prediction, sources: list[Table], target: Table, names: list[str]
 ) -> dict[str, Any]:
     """Write the files of a prediction, and return its summary."""
-    answers = (found.labels, found.probability, found.given)
+    answers = (prediction.labels, prediction.probability, prediction.given)
     target.write(_OUT / "predictions.csv", columns=dict(zip(ANSWERS, answers, strict=True)))
-    names_of_classes = _free_names(target, [f"probability of {name}" for name in found.classes])
-    shares = dict(zip(names_of_classes, found.probabilities.T, strict=True))
+    names_of_classes = _free_names(
+        target, [f"probability of {name}" for name in prediction.classes]
+    )
+    shares = dict(zip(names_of_classes, prediction.probabilities.T, strict=True))
     own = dict(zip(ANSWERS, answers, strict=True))
     target.write(_OUT / "probabilities.csv", columns=own | shares)
-    write_rows(_OUT / ROWS, found, target, _nearest_labels(found, names))
-    found.model.save(_OUT / "model.l2t")
-    (_OUT / "report.html").write_text(found.to_html())
-    if found.choice != NO_TRANSFER and isinstance(found.inference.W, np.ndarray):
-        np.save(_OUT / "W.npy", found.inference.W, allow_pickle=False)
-    result = found.summary()
+    write_rows(_OUT / ROWS, prediction, target, _nearest_labels(prediction, names))
+    prediction.model.save(_OUT / "model.l2t")
+    (_OUT / "report.html").write_text(prediction.to_html())
+    if prediction.choice != NO_TRANSFER and isinstance(prediction.inference.W, np.ndarray):
+        np.save(_OUT / "W.npy", prediction.inference.W, allow_pickle=False)
+    result = prediction.summary()
     ids = list(target.roles.ids)
-    for each in (*result["uncertain"], *result["suspicious"]):
-        each["id"] = ", ".join(str(target.frame[name].iloc[each["row"]]) for name in ids)
+    for row in (*result["uncertain"], *result["suspicious"]):
+        row["id"] = ", ".join(str(target.frame[name].iloc[row["row"]]) for name in ids)
     return result | {
-        "statistics": _statistics(sources, found),
+        "statistics": _statistics(sources, prediction),
         "target": names[-1],
         "sources": names[:-1],
     }
 
 
-def _nearest_labels(found: Prediction, names: list[str]) -> list[str]:
+def _nearest_labels(prediction: Prediction, names: list[str]) -> list[str]:
     """Return the labels nearest to each row, with the numbers of their rows."""
 
     def words(neighbor: Neighbor) -> str:
         file = "" if neighbor.source is None else f"{names[neighbor.source]} "
         return f"{neighbor.label} ({file}{neighbor.row + 1})"
 
-    nearest = found.nearest_of(np.arange(len(found.target)), _NEAREST)
+    nearest = prediction.nearest_of(np.arange(len(prediction.target)), _NEAREST)
     return [", ".join(map(words, neighbors)) for neighbors in nearest]
 
 
@@ -129,19 +136,19 @@ def _free_names(table: Table, names: list[str]) -> list[str]:
     return [f"{name}{end}" for name in names]
 
 
-def _statistics(sources: list[Table], found: Prediction) -> dict[str, Any] | None:
+def _statistics(sources: list[Table], prediction: Prediction) -> dict[str, Any] | None:
     """Return d and tau of a sample of rows under the chosen W, and the beta of the shipped function."""
     if not sources:
         return None
-    columns, rng = found.model.parts[0][0].columns, np.random.default_rng(0)
+    columns, rng = prediction.model.parts[0][0].columns, np.random.default_rng(0)
     function = load_reflection("default")
     pair = []
-    for domain in (sources[0].domain, found.target):
-        rows = domain.X[np.sort(rng.permutation(len(domain))[:_MAX_ROWS])]
+    for domain in (sources[0].domain, prediction.target):
+        rows = domain.X[np.sort(rng.permutation(len(domain))[:_MAX_STATISTICS_ROWS])]
         pair.append(Domain(rows if columns is None else rows / columns))
     how: Any = {"kernels": function.kernels, "n_neighbors": function.n_neighbors}
     try:
-        known = pair_statistics(DomainPair(*pair), found.inference.W, **how)
+        known = pair_statistics(DomainPair(*pair), prediction.inference.W, **how)
     except L2TError:  # too few rows
         return None
     weights = function.kernel_weights
@@ -151,10 +158,13 @@ def _statistics(sources: list[Table], found: Prediction) -> dict[str, Any] | Non
 def _tables(request: dict[str, Any]) -> list[Table]:
     """Read the files with the roles that the user chose, the target last."""
     files = request["files"]
-    each = [file["reading"] for file in files]
     try:
-        paths = [file["path"] for file in files]
-        return read_tables(paths, per_file=each, impute=request["impute"], encode=True)
+        return read_tables(
+            [file["path"] for file in files],
+            per_file=[file["reading"] for file in files],
+            impute=request["impute"],
+            encode=True,
+        )
     except L2TError as error:
         raise InvalidInputError(_named(request, str(error))) from None
 

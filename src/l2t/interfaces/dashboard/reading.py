@@ -25,16 +25,16 @@ def read_upload(request: dict[str, Any], report: Callable[..., None]) -> dict[st
     try:
         with reading(path):
             _check_size(path, request["format"], limits)
-        found = preview_file(path, label=request["label"], format=request["format"])
+        preview = preview_file(path, label=request["label"], format=request["format"])
     except FileFormatError as error:
         raise InvalidInputError(str(error).replace(str(path), name)) from None
-    rows, features = found.n_rows, found.n_features
+    rows, features = preview.n_rows, preview.n_features
     if rows > limits["rows"] or features > limits["features"] or rows * features > limits["values"]:
         raise InvalidInputError(
             f"{name} has {rows} rows and {features} features; a domain may have "
             f"{limits['rows']} rows, {limits['features']} features and {limits['values']} values at most"
         )
-    return asdict(found)
+    return asdict(preview)
 
 
 def write_example(request: dict[str, Any], report: Callable[..., None]) -> dict[str, Any]:
@@ -50,8 +50,8 @@ def write_example(request: dict[str, Any], report: Callable[..., None]) -> dict[
         rows = rng.permutation(len(domain))
         codes, labels = domain.codes[rows], [str(domain.classes[c]) for c in domain.codes[rows]]
         if name == _EXAMPLE[0][1]:
-            few = {int(i) for c in range(5) for i in np.flatnonzero(codes == c)[:2]}
-            labels = [label if i in few else "" for i, label in enumerate(labels)]
+            labelled = {int(i) for c in range(5) for i in np.flatnonzero(codes == c)[:2]}
+            labels = [label if i in labelled else "" for i, label in enumerate(labels)]
         lines = [["scan", *(f"pixel{i // 8}{i % 8}" for i in range(64)), "digit"]]
         for i, (row, label) in enumerate(zip(domain.X[rows].tolist(), labels, strict=True)):
             lines.append([f"{name[0]}{i:04d}", *(f"{value:g}" for value in row), label])
@@ -93,9 +93,9 @@ def _parquet_bytes(path: Path) -> int:
         from pyarrow.parquet import read_metadata
     except ImportError:
         return 0  # the reader raises a MissingExtraError
-    found = read_metadata(path)
-    packed = sum(found.row_group(i).total_byte_size for i in range(found.num_row_groups))
-    return int(max(packed, found.num_rows * found.num_columns * _BYTES))
+    metadata = read_metadata(path)
+    packed = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
+    return int(max(packed, metadata.num_rows * metadata.num_columns * _BYTES))
 
 
 def _check_bytes(size: int, most: int) -> None:

@@ -31,16 +31,16 @@ CREATE TABLE rows (
 
 
 def write_rows(
-    path: Path, found: Prediction, table: Table, nearest: Sequence[str] | None = None
+    path: Path, prediction: Prediction, table: Table, nearest: Sequence[str] | None = None
 ) -> None:
     """Write the rows of a prediction with their cells to a new file, and the labels nearest to each."""
     names, cells = _cells(table)
-    P, classes = found.probabilities, list(map(str, found.classes.tolist()))
+    P, classes = prediction.probabilities, list(map(str, prediction.classes.tolist()))
     order = np.argsort(-P, axis=1, kind="stable")[:, :2].tolist()
     labels: list[str | None] = [None] * len(P)
-    if found.target.y is not None:
-        for row in np.flatnonzero(found.given).tolist():
-            labels[row] = str(found.target.y[row])
+    if prediction.target.y is not None:
+        for row in np.flatnonzero(prediction.given).tolist():
+            labels[row] = str(prediction.target.y[row])
 
     def record(row: int) -> tuple[Any, ...]:
         first, second = order[row][0], order[row][-1]
@@ -85,12 +85,12 @@ def read_rows(
         file.row_factory = sqlite3.Row
         (names,) = file.execute("SELECT names FROM columns").fetchone()
         (total,) = file.execute(f"SELECT count(*) FROM rows WHERE {where}", values).fetchone()
-        found = file.execute(
+        rows = file.execute(
             "SELECT id AS row, cells, predicted, probability, second, second_probability, label, disagrees, "
             f"nearest FROM rows WHERE {where} ORDER BY {_ORDERS[order]} LIMIT ? OFFSET ?",
             [*values, PAGE, (page - 1) * PAGE],
         ).fetchall()
-    items = [dict(row) | {"cells": json.loads(row["cells"])} for row in found]
+    items = [dict(row) | {"cells": json.loads(row["cells"])} for row in rows]
     return {"columns": json.loads(names), "total": total, "page_size": PAGE, "items": items}
 
 

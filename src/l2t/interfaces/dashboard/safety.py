@@ -100,8 +100,8 @@ class Guard:
             if self._is_token(query.pop("token", "")):
                 return self._set_cookie(scope, path, query)
             kind, _, bearer = request.headers.get("authorization", "").partition(" ")
-            given = bearer if kind.lower() == "bearer" else request.cookies.get(COOKIE, "")
-            if not self._is_token(given.strip()):
+            token = bearer if kind.lower() == "bearer" else request.cookies.get(COOKIE, "")
+            if not self._is_token(token.strip()):
                 return refusal(scope, 401, "a token is required")
         if request.method not in _READING:
             if self._settings.read_only:
@@ -125,9 +125,9 @@ class Guard:
         except ValueError:
             return False
 
-    def _is_token(self, given: str) -> bool:
+    def _is_token(self, candidate: str) -> bool:
         token = self._settings.token or ""
-        return hmac.compare_digest(given.encode("utf-8", "replace"), token.encode())
+        return hmac.compare_digest(candidate.encode("utf-8", "replace"), token.encode())
 
     def _set_cookie(self, scope: Scope, path: str, query: dict[str, str]) -> Response:
         """Set the token as a cookie, and redirect to the same page without it in the address."""

@@ -5,14 +5,15 @@ from __future__ import annotations
 import ipaddress
 import re
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from l2t.exceptions import InvalidInputError
 
 MIN_TOKEN = 16  # characters
-#: Columns that are added to those of the user.
-ANSWERS = ("predicted", "probability", "given")
+#: How a job reports an event: its kind, and its fields as keywords.
+ReportEvent = Callable[..., None]
 
 
 @dataclass(frozen=True)

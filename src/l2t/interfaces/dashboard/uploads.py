@@ -16,7 +16,13 @@ from l2t.interfaces.dashboard.errors import Refused
 from l2t.interfaces.dashboard.jobs import Jobs
 from l2t.interfaces.dashboard.settings import Settings
 
-FORMATS = {".csv": "csv", ".tsv": "csv", ".xlsx": "xlsx", ".npz": "npz", ".parquet": "parquet"}
+UPLOAD_FORMATS = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".xlsx": "xlsx",
+    ".npz": "npz",
+    ".parquet": "parquet",
+}
 
 
 @dataclass(frozen=True)
@@ -43,12 +49,12 @@ class Uploads:
         """Receive a file, and preview it."""
         name = _display_name(file_name)
         ending = Path(name).suffix.lower()
-        if ending not in FORMATS:
-            endings = ", ".join(FORMATS)
+        if ending not in UPLOAD_FORMATS:
+            endings = ", ".join(UPLOAD_FORMATS)
             raise Refused(415, f"the name of a file must end in {endings}, got {name!r}")
         path = self._folder / f"{secrets.token_hex(16)}{ending}"
         request: dict[str, Any] = {"path": str(path), "name": name, "label": label}
-        request |= {"format": FORMATS[ending], "limits": asdict(self._settings.limits)}
+        request |= {"format": UPLOAD_FORMATS[ending], "limits": asdict(self._settings.limits)}
         if self._in_progress >= self._settings.limits.queue:
             raise Refused(
                 429, f"{self._in_progress} uploads are in progress; try again in a moment"
@@ -56,22 +62,22 @@ class Uploads:
         self._in_progress += 1
         try:
             await self._write(chunks, path)
-            found = await self._jobs.run("read", lambda folder: request)
+            preview = await self._jobs.run("read", lambda folder: request)
         except BaseException:
             path.unlink(missing_ok=True)
             raise
         finally:
             self._in_progress -= 1
-        return self._keep(path, Upload(path.stem, name, found))
+        return self._keep(path, Upload(path.stem, name, preview))
 
     async def create_example(self) -> list[Upload]:
         """Create and preview the files of the example, a source and a target."""
         paths = [self._folder / f"{secrets.token_hex(16)}.csv" for _ in range(2)]
         request = {"paths": [str(path) for path in paths]}
-        found = await self._jobs.run("example", lambda folder: request)
+        outcome = await self._jobs.run("example", lambda folder: request)
         return [
-            self._keep(path, Upload(path.stem, **each))
-            for path, each in zip(paths, found["files"], strict=True)
+            self._keep(path, Upload(path.stem, **fields))
+            for path, fields in zip(paths, outcome["files"], strict=True)
         ]
 
     def all(self) -> list[Upload]:
@@ -82,13 +88,13 @@ class Uploads:
     def get(self, id: str) -> tuple[Upload, Path]:
         """Return an upload, and its file."""
         with self._lock:
-            found = self._uploads.get(id)
-        if found is None:
+            upload = self._uploads.get(id)
+        if upload is None:
             raise Refused(
                 404,
                 f"there is no upload {id!r:.40}; only the last {self._settings.limits.uploads} are kept",
             )
-        return found
+        return upload
 
     def remove(self, id: str) -> None:
         """Delete an upload."""

@@ -15,16 +15,16 @@ from l2t.domains.known import MAX_TARGETS
 from l2t.exceptions import InvalidInputError
 from l2t.experiences import open_store
 from l2t.inference import Inference, rank_sources
+from l2t.interfaces.dashboard.settings import ReportEvent
 from l2t.paper import assess, learning_curve
 from l2t.paper.training_set import held_out
 from l2t.prediction.summary import finite_or_none
 
-Report = Callable[..., None]
 _OUT = Path("out")
 _MAX_RUNS = 2000  # of a store, for a learning curve
 
 
-def ask(request: dict[str, Any], report: Report) -> dict[str, Any]:
+def ask(request: dict[str, Any], report: ReportEvent) -> dict[str, Any]:
     """Ask what to transfer, and store the suggestion."""
     pair = DomainPair(_domain(request, "source"), _domain(request, "target"))
     with open_store(request["store"], create=False) as store:
@@ -33,28 +33,28 @@ def ask(request: dict[str, Any], report: Report) -> dict[str, Any]:
     return _summary(suggestion.inference) | {"suggestion": suggestion.id}
 
 
-def _stages(report: Report) -> Callable[[str], None]:
+def _stages(report: ReportEvent) -> Callable[[str], None]:
     return lambda stage: report("stage", name=stage)
 
 
-def rank(request: dict[str, Any], report: Report) -> dict[str, Any]:
+def rank(request: dict[str, Any], report: ReportEvent) -> dict[str, Any]:
     """Rank sources by how much each improves the accuracy, and report each result at once."""
     target, known = _domain(request, "target"), _known_classes(request)
     ranked: list[dict[str, Any]] = []
     for number in range(request["n_sources"]):
         source = _domain(request, f"source{number}")
         try:
-            (found,) = rank_sources(target, [source], known=known, **request["options"])
-            row = {"adds": found.adds} | _summary(found.inference)
+            (source_rank,) = rank_sources(target, [source], known=known, **request["options"])
+            row = {"adds": source_rank.adds} | _summary(source_rank.inference)
         except InvalidInputError as error:  # it has other features, for example
             row = {"adds": None, "reason": str(error)}
         ranked.append({"source": source.name} | row)
         report("ranked", **ranked[-1])
-    ranked.sort(key=lambda each: math.inf if each["adds"] is None else -each["adds"])
+    ranked.sort(key=lambda row: math.inf if row["adds"] is None else -row["adds"])
     return {"target": target.name, "ranking": ranked}
 
 
-def curve(request: dict[str, Any], report: Report) -> dict[str, Any]:
+def curve(request: dict[str, Any], report: ReportEvent) -> dict[str, Any]:
     """Measure a learning curve on the store, and save the function learned from most pairs."""
     with open_store(request["store"], create=False) as store:
         keys = store.summaries.some_runs(_MAX_RUNS)
@@ -65,8 +65,10 @@ def curve(request: dict[str, Any], report: Report) -> dict[str, Any]:
         experiences, callback=lambda point: report("point", **finite_or_none(asdict(point)))
     )
     function.save(_OUT / "reflection.json")
-    assessed = assess(function, (each for each in experiences if held_out(each.target)))
-    listed = [finite_or_none(asdict(each)) for each in points]
+    assessed = assess(
+        function, (experience for experience in experiences if held_out(experience.target))
+    )
+    listed = [finite_or_none(asdict(point)) for point in points]
     return {"points": listed, "held_out_pairs": assessed.n_pairs, "runs": len(keys)}
 
 
@@ -81,15 +83,17 @@ def _known_classes(request: dict[str, Any]) -> KnownClasses | None:
     target = read_domain("target.npz")
     with open_store(request["store"], create=False) as store:
         past = list(store.targets(n_features=target.n_features, limit=MAX_TARGETS))
-    alone = ((each, KnownClasses([each])) for each in past)
-    apart = (each for each, known in alone if len(known.without(target)) == len(known))
-    return KnownClasses(normalize(each, request["normalize"]) for each in apart)
+    with_classes = ((domain, KnownClasses([domain])) for domain in past)
+    separate = (
+        domain for domain, known in with_classes if len(known.without(target)) == len(known)
+    )
+    return KnownClasses(normalize(domain, request["normalize"]) for domain in separate)
 
 
-def _summary(found: Inference) -> dict[str, Any]:
+def _summary(inference: Inference) -> dict[str, Any]:
     names = ("choice", "verdict", "predicted", "reason")
-    summary = {name: getattr(found, name) for name in names}
-    return summary | {"interval": finite_interval(found.interval)}
+    summary = {name: getattr(inference, name) for name in names}
+    return summary | {"interval": finite_interval(inference.interval)}
 
 
 def _domain(request: dict[str, Any], file: str) -> Domain:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -13,7 +13,9 @@ from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
 from l2t.interfaces.cli.commands.options import argument, file, number
 from l2t.interfaces.cli.output import SHOWN_DIGITS, Format, print_note, show_record, show_rows
-from l2t.typing import JsonObject
+
+if TYPE_CHECKING:
+    from l2t.typing import JsonObject
 
 NO_LABELS = (
     "has no labels, so L2T cannot learn from its classes, and the source adds nothing; name its label column "

@@ -13,10 +13,10 @@ from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
 from l2t.interfaces.cli.commands.options import argument
 from l2t.interfaces.cli.output import Format, print_note, show_record, show_rows
-from l2t.typing import JsonObject
 
 if TYPE_CHECKING:
     from l2t.paper import Reflection
+    from l2t.typing import JsonObject
 
 
 @app.command(short_help="Explain what 'l2t transfer' chooses: the evidence on each candidate.")

@@ -6,16 +6,19 @@ import functools
 import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from l2t.interfaces.cli.output import Format, print_note
 from l2t.interfaces.cli.settings import read_settings
-from l2t.typing import JsonObject, JsonValue
+
+if TYPE_CHECKING:
+    from l2t.typing import JsonObject, JsonValue
 
 #: Options for reading files: parameters of `l2t.domains.read_domains`.
-Reading: TypeAlias = JsonObject
+#: The options of `reads_files`, by name.
+Reading = dict[str, Any]
 
 
 def number(help: str, *, least: int | None = 1) -> Any:

@@ -10,18 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 import l2t
-from l2t.display import escape_controls
+from l2t.display import ANSWERS, escape_controls
 from l2t.interfaces.cli.commands import options
 from l2t.interfaces.cli.commands.app import app
 from l2t.interfaces.cli.commands.options import argument, file, flag, named, number
 from l2t.interfaces.cli.output import Format, print_note, show_record, show_rows
-from l2t.typing import JsonObject, Label
 
 if TYPE_CHECKING:
     from l2t.domains import Table
-
-#: Columns that are added to those of the user; `apply` adds the first two.
-ANSWERS = ("predicted", "probability", "given")
+    from l2t.typing import JsonObject, Label
 
 
 @app.command(short_help="Predict the class of every row of a file, with the accuracy to expect.")

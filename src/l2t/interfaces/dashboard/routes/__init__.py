@@ -20,7 +20,7 @@ __all__ = ["router"]
 
 _ERROR = {"model": ErrorOut, "description": "One sentence."}
 router = APIRouter(prefix="/api", responses=dict.fromkeys((400, 404, 422, 503), _ERROR))
-for each in (
+for module in (
     predictions,
     history,
     labelling,
@@ -30,4 +30,4 @@ for each in (
     agent,
     collections,
 ):
-    router.include_router(each.router)
+    router.include_router(module.router)

@@ -27,7 +27,7 @@ def suggestions(here: Here, limit: Annotated[int, Query(ge=1, le=500)] = 50) -> 
     source's rows; `interval` is the 90 % prediction interval; `outcome` has the reported accuracies and their
     ratio, null while there are none.
     """
-    found = here.agent.list()
+    suggestions = here.agent.list()
     items = [
         {
             **{name: getattr(suggestion, name) for name in _SUGGESTION},
@@ -38,9 +38,9 @@ def suggestions(here: Here, limit: Annotated[int, Query(ge=1, le=500)] = 50) -> 
             "outcome": suggestion.outcome
             and {name: getattr(suggestion.outcome, name) for name in _OUTCOME},
         }
-        for suggestion in found[:limit]
+        for suggestion in suggestions[:limit]
     ]
-    return {"total": len(found), "items": items}
+    return {"total": len(suggestions), "items": items}
 
 
 @router.post("/suggestions", status_code=202, responses=TOO_MANY)

@@ -36,28 +36,34 @@ def collections(
     runs = summaries.runs_per_minute(now - timedelta(minutes=minutes))
     return {
         "now": now,
-        "collections": [_collection(each, now) for each in here.store.collections(limit=limit)],
-        "minutes": [dict(zip(("minute", "done", "failed"), each, strict=True)) for each in runs],
+        "collections": [
+            _collection(progress, now) for progress in here.store.collections(limit=limit)
+        ],
+        "minutes": [
+            dict(zip(("minute", "done", "failed"), minute, strict=True)) for minute in runs
+        ],
         "failures": here.memo.get("failures", summaries.failures),
     }
 
 
-def _collection(each: CollectionProgress, now: datetime) -> dict[str, Any]:
-    worked = (each.updated_at - each.started_at).total_seconds()
-    rate = (each.done + each.failed) / worked if worked > 0 else 0.0
+def _collection(progress: CollectionProgress, now: datetime) -> dict[str, Any]:
+    worked = (progress.updated_at - progress.started_at).total_seconds()
+    rate = (progress.done + progress.failed) / worked if worked > 0 else 0.0
     left = None
-    state = _state(each, now)
-    if each.total is not None and rate > 0 and state == "running":
-        left = max(each.total - each.done - each.failed - each.already_there, 0) / rate
+    state = _state(progress, now)
+    if progress.total is not None and rate > 0 and state == "running":
+        left = (
+            max(progress.total - progress.done - progress.failed - progress.already_there, 0) / rate
+        )
     pace = {"per_minute": 60.0 * rate if rate else None, "seconds_left": left}
-    return asdict(each) | {"state": state} | pace
+    return asdict(progress) | {"state": state} | pace
 
 
-def _state(each: CollectionProgress, now: datetime) -> str:
-    if each.ended_at is not None:
-        return "finished" if each.outcome == "finished" else "stopped"
-    gone = each.host == socket.gethostname() and not _is_running(each.pid)
-    return "silent" if gone or now - each.updated_at > _TIMEOUT else "running"
+def _state(progress: CollectionProgress, now: datetime) -> str:
+    if progress.ended_at is not None:
+        return "finished" if progress.outcome == "finished" else "stopped"
+    gone = progress.host == socket.gethostname() and not _is_running(progress.pid)
+    return "silent" if gone or now - progress.updated_at > _TIMEOUT else "running"
 
 
 def _is_running(pid: int) -> bool:

@@ -30,7 +30,7 @@ Count = Annotated[int, Query(ge=0, le=10**9)]
 Order = Literal["created_at", "algorithm", "duration", "improvement_ratio", "n_labels"]
 _MAX_NAMES = 1000
 _MAX_RUNS = 200  # in one filter
-_SCORES = [each.name for each in fields(Score)]
+_SCORES = [column.name for column in fields(Score)]
 _COLUMNS = ["run", "created_at", "algorithm", "source", "target", *_SCORES]
 _COLUMNS += ["duration", "status", "reason"]
 _RUN_ROW = ["run", "created_at", "algorithm", "source", "target", "duration", "status", "reason"]
@@ -55,9 +55,9 @@ def _filters(
         Query(description="Only these runs.", max_length=_MAX_RUNS),
     ] = None,
 ) -> dict[str, Any]:
-    found: dict[str, Any] = {"algorithm": algorithm, "n_labels": n_labels, "domain": domain}
-    found |= {"status": status, "trained_on": trained_on, "key": run}
-    return found | {"since": _in_utc(since), "until": _in_utc(until)}
+    filters: dict[str, Any] = {"algorithm": algorithm, "n_labels": n_labels, "domain": domain}
+    filters |= {"status": status, "trained_on": trained_on, "key": run}
+    return filters | {"since": _in_utc(since), "until": _in_utc(until)}
 
 
 Filtered = Annotated[dict[str, Any], Depends(_filters)]
@@ -68,8 +68,8 @@ OrderBy = Annotated[Order, Query(description="What to sort by.")]
 def facets(here: Here) -> dict[str, Any]:
     """Return the values to filter by, with the first thousand names of domains."""
     algorithms, counts, names = here.memo.get("facets", here.store.summaries.facets)
-    found = {"algorithms": algorithms, "label_counts": counts, "names": names[:_MAX_NAMES]}
-    return found | {"left_out": max(len(names) - _MAX_NAMES, 0)}
+    choices = {"algorithms": algorithms, "label_counts": counts, "names": names[:_MAX_NAMES]}
+    return choices | {"left_out": max(len(names) - _MAX_NAMES, 0)}
 
 
 @router.get("/experiences")
@@ -82,10 +82,10 @@ def experiences(
     offset: Annotated[int, Query(ge=0, le=10**9)] = 0,
 ) -> dict[str, Any]:
     """Return a page of experiences, and the total number of matches; a failed run has no scores."""
-    found = here.store.experiences(
+    experiences = here.store.experiences(
         limit=limit, offset=offset, order=order, descending=descending, statistics=False, **filters
     )
-    items = [_experience(each) for each in found]
+    items = [_experience(experience) for experience in experiences]
     key = ("count", *(str(value) for value in filters.values()))
     total = here.memo.get(key, lambda: here.store.count(**filters))
     return {"total": total, "offset": offset, "items": items}
@@ -107,18 +107,20 @@ def runs(
     page: Any = {"limit": limit, "offset": offset, "order": order, "descending": descending}
     key = ("runs", *map(str, (*page.values(), *filters.values())))
     keys, total = here.memo.get(key, lambda: here.store.page_of_runs(**page, **filters))
-    found: dict[str, dict[str, Any]] = {key: {} for key in keys}
+    by_key: dict[str, dict[str, Any]] = {key: {} for key in keys}
     wanted = {name: value for name, value in filters.items() if name != "key"}
     some = here.store.experiences(key=keys, statistics=False, **wanted) if keys else iter(())
-    for each in some:
-        whole = _experience(each)
-        run = found[each.run_key] or {name: whole[name] for name in _RUN_ROW} | {"scores": []}
-        if each.n_labels is not None:
-            run["scores"].append(_score(each))
-        found[each.run_key] = run
-    for run in found.values():
-        run["scores"].sort(key=lambda each: (each["trained_on"] != "target", each["n_labels"]))
-    return {"total": total, "offset": offset, "items": list(found.values())}
+    for experience in some:
+        whole = _experience(experience)
+        run = by_key[experience.run_key] or {name: whole[name] for name in _RUN_ROW} | {
+            "scores": []
+        }
+        if experience.n_labels is not None:
+            run["scores"].append(_score(experience))
+        by_key[experience.run_key] = run
+    for run in by_key.values():
+        run["scores"].sort(key=lambda score: (score["trained_on"] != "target", score["n_labels"]))
+    return {"total": total, "offset": offset, "items": list(by_key.values())}
 
 
 @router.get(
@@ -130,9 +132,11 @@ def experiences_csv(
     here: Here, filters: Filtered, order: OrderBy = "created_at", descending: bool = True
 ) -> StreamingResponse:
     """Return all matching experiences as csv."""
-    found = here.store.experiences(order=order, descending=descending, statistics=False, **filters)
+    experiences = here.store.experiences(
+        order=order, descending=descending, statistics=False, **filters
+    )
     headers = {"content-disposition": 'attachment; filename="experiences.csv"'}
-    return StreamingResponse(_csv(found), media_type="text/csv", headers=headers)
+    return StreamingResponse(_csv(experiences), media_type="text/csv", headers=headers)
 
 
 @router.get("/runs/{key}")
@@ -167,11 +171,11 @@ def picture(here: Here, key: Key) -> dict[str, Any]:
 )
 def factors(here: Here, key: Key) -> Response:
     """Return the W of a run as a numpy file."""
-    found = here.store.run(key)
-    if found.W is None:
-        raise Refused(404, f"run {key[:12]} failed and has no W: {found.reason}")
+    run = here.store.run(key)
+    if run.W is None:
+        raise Refused(404, f"run {key[:12]} failed and has no W: {run.reason}")
     file = io.BytesIO()
-    np.save(file, found.W, allow_pickle=False)
+    np.save(file, run.W, allow_pickle=False)
     headers = {"content-disposition": f'attachment; filename="W-{key[:12]}.npy"'}
     return Response(file.getvalue(), media_type="application/octet-stream", headers=headers)
 
@@ -180,18 +184,22 @@ def _in_utc(time: datetime | None) -> datetime | None:
     return time.replace(tzinfo=UTC) if time is not None and time.tzinfo is None else time
 
 
-def _experience(each: Experience) -> dict[str, Any]:
-    found = {name: getattr(each, name, None) for name in _COLUMNS}
-    named = {"run": each.run_key, "source": each.source_name, "target": each.target_name}
-    return found | named | (dict.fromkeys(_SCORES) if each.n_labels is None else {})
+def _experience(experience: Experience) -> dict[str, Any]:
+    columns = {name: getattr(experience, name, None) for name in _COLUMNS}
+    named = {
+        "run": experience.run_key,
+        "source": experience.source_name,
+        "target": experience.target_name,
+    }
+    return columns | named | (dict.fromkeys(_SCORES) if experience.n_labels is None else {})
 
 
-def _csv(found: Iterator[Experience]) -> Iterator[str]:
+def _csv(experiences: Iterator[Experience]) -> Iterator[str]:
     buffer = io.StringIO()
     writer = csv.DictWriter(buffer, _COLUMNS, lineterminator="\n")
     writer.writeheader()
-    for each in found:
-        row = _experience(each) | {"created_at": each.created_at.isoformat()}
+    for experience in experiences:
+        row = _experience(experience) | {"created_at": experience.created_at.isoformat()}
         writer.writerow({name: csv_cell(value) for name, value in row.items()})
         if buffer.tell() > 2**16:
             yield buffer.getvalue()
@@ -204,8 +212,8 @@ def _run(run: Run) -> dict[str, Any]:
     return {
         "run": run.key,
         **{name: getattr(run, name) for name in _RUN},
-        "scores": [_score(each) for each in run.scores if each.trained_on == "target"],
-        "other_scores": [_score(each) for each in run.scores if each.trained_on != "target"],
+        "scores": [_score(score) for score in run.scores if score.trained_on == "target"],
+        "other_scores": [_score(score) for score in run.scores if score.trained_on != "target"],
         "params": dict(run.params),
         "protocol": dict(run.protocol),
         "source": DomainOut.of(run.pair.source),
@@ -215,7 +223,7 @@ def _run(run: Run) -> dict[str, Any]:
     }
 
 
-def _score(each: Score | Experience) -> dict[str, Any]:
-    error = ratio_error(each)
-    found = {name: getattr(each, name) for name in _SCORES}
-    return found | {"ratio_error": error if math.isfinite(error) else None}
+def _score(score: Score | Experience) -> dict[str, Any]:
+    error = ratio_error(score)
+    columns = {name: getattr(score, name) for name in _SCORES}
+    return columns | {"ratio_error": error if math.isfinite(error) else None}

@@ -23,10 +23,10 @@ Id = Annotated[str, PathParameter(pattern="^[0-9a-f]{32}$")]
 @router.get("")
 def history(here: Here) -> dict[str, Any]:
     """Return the finished predictions, the newest first, and how many are kept at most."""
-    found, limits = here.history.all(), here.settings.limits
+    predictions, limits = here.history.all(), here.settings.limits
     return {
-        "items": [asdict(past) for past in found],
-        "bytes": sum(past.bytes for past in found),
+        "items": [asdict(past) for past in predictions],
+        "bytes": sum(past.bytes for past in predictions),
         "most": limits.history,
         "most_bytes": limits.history_bytes,
         "is_kept": here.settings.history is not None,
@@ -34,9 +34,9 @@ def history(here: Here) -> dict[str, Any]:
 
 
 @router.patch("/{id}")
-def rename(here: Here, id: Id, given: NameIn) -> Past:
+def rename(here: Here, id: Id, body: NameIn) -> Past:
     """Give a prediction another name."""
-    return here.history.rename(id, " ".join(given.name.split()))
+    return here.history.rename(id, " ".join(body.name.split()))
 
 
 @router.delete("/{id}", status_code=204)

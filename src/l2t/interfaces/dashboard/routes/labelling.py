@@ -47,16 +47,16 @@ def state(here: Here, labelling: Session) -> dict[str, Any]:
 
 
 @router.post("/labels", status_code=201)
-def label(here: Here, labelling: Session, given: LabelIn) -> dict[str, Any]:
+def label(here: Here, labelling: Session, body: LabelIn) -> dict[str, Any]:
     """Give a row a label; it is on the disk before the response."""
-    labelling.session.label(given.row, given.label)
+    labelling.session.label(body.row, body.label)
     return _state(here, labelling)
 
 
 @router.post("/skips", status_code=201)
-def skip(here: Here, labelling: Session, given: RowIn) -> dict[str, Any]:
+def skip(here: Here, labelling: Session, body: RowIn) -> dict[str, Any]:
     """Leave a row without a label."""
-    labelling.session.skip(given.row)
+    labelling.session.skip(body.row)
     return _state(here, labelling)
 
 
@@ -76,9 +76,9 @@ def renew(here: Here, labelling: Session) -> dict[str, Any]:
 
 
 @router.post("/strategy", status_code=202)
-def choose(here: Here, labelling: Session, given: StrategyIn) -> dict[str, Any]:
+def choose(here: Here, labelling: Session, body: StrategyIn) -> dict[str, Any]:
     """Choose how rows to label are suggested, and suggest anew."""
-    labelling.session.strategy = given.strategy
+    labelling.session.strategy = body.strategy
     labelling.renew(on_demand=True)
     return _state(here, labelling)
 

@@ -41,8 +41,8 @@ def domains(here: Here) -> list[DomainOut]:
     """Return the domains of the store, by name; at most 500."""
 
     def compute() -> list[DomainOut]:
-        found = here.store.summaries.domains()
-        return [DomainOut(id=f"store:{each['fingerprint']}", **each) for each in found]
+        domains = here.store.summaries.domains()
+        return [DomainOut(id=f"store:{domain['fingerprint']}", **domain) for domain in domains]
 
     return here.memo.get("domains", compute)
 
@@ -50,7 +50,7 @@ def domains(here: Here) -> list[DomainOut]:
 @router.get("/uploads")
 def uploads(here: Here) -> list[UploadOut]:
     """Return the uploaded files, the newest first."""
-    return [_upload(each) for each in here.uploads.all()]
+    return [_upload(upload) for upload in here.uploads.all()]
 
 
 @router.post(
@@ -95,7 +95,7 @@ def remove_upload(here: Here, id: Id) -> None:
 @router.post("/examples", status_code=201)
 async def example(here: Here) -> list[UploadOut]:
     """Create the files of an example: a source, and a target with a few labels."""
-    return [_upload(each) for each in await here.uploads.create_example()]
+    return [_upload(upload) for upload in await here.uploads.create_example()]
 
 
 @router.post("/checks")
@@ -114,7 +114,7 @@ def predict(here: Here, wanted: PredictionIn) -> JobOut:
 @router.post("/rankings", status_code=202)
 def ranking(here: Here, wanted: RankingIn) -> JobOut:
     """Start a job that ranks sources by what each adds; each event is one ranked source."""
-    sources = {f"source{i}": each for i, each in enumerate(wanted.sources)}
+    sources = {f"source{i}": source for i, source in enumerate(wanted.sources)}
     return start_job(here, "rank", wanted, sources)
 
 
@@ -143,13 +143,13 @@ def job(
 )
 def job_file(here: Here, id: Id, name: str) -> FileResponse:
     """Return an output file of a job."""
-    found = here.jobs.find(id)
-    if found is None:
+    job = here.jobs.find(id)
+    if job is None:
         path = here.history.file(id, name)
-    elif found.state != "done" or name not in found.files():
+    elif job.state != "done" or name not in job.files():
         raise Refused(404, f"the job has no file {name!r:.40}")
     else:
-        path = found.folder / "out" / name
+        path = job.folder / "out" / name
     return FileResponse(path, media_type="application/octet-stream", filename=name)
 
 
@@ -177,8 +177,8 @@ def job_out(job: Job, after: int = 0) -> JobOut:
     )
 
 
-def _upload(each: UploadOut) -> UploadOut:
-    return replace(each, id=f"upload:{each.id}")
+def _upload(upload: UploadOut) -> UploadOut:
+    return replace(upload, id=f"upload:{upload.id}")
 
 
 def start_job(
@@ -204,16 +204,16 @@ def start_job(
 def _prediction(here: Context, wanted: PredictionIn, folder: Path) -> dict[str, Any]:
     """Copy the files into the folder of a job, and return its request; the target is last."""
     files = []
-    for number, each in enumerate((*wanted.sources, wanted.target)):
-        kind, _, id = each.id.partition(":")
+    for number, domain in enumerate((*wanted.sources, wanted.target)):
+        kind, _, id = domain.id.partition(":")
         if kind == "upload":
             upload, stored = here.uploads.get(id)
             path, name = folder / f"{number}{stored.suffix}", upload.name
             shutil.copyfile(stored, path)
-            reading = _reading(upload, each)
+            reading = _reading(upload, domain)
         else:
             path, reading = folder / f"{number}.npz", {}
-            name = _copy_domain(here, each.id, path)
+            name = _copy_domain(here, domain.id, path)
         files.append({"path": str(path), "name": name, "reading": reading})
     return {"files": files, "impute": wanted.impute}
 
@@ -241,10 +241,10 @@ def _copy_domain(here: Context, id: str, path: Path) -> str:
     if kind != "store":
         raise Refused(422, f"a domain must be store:FINGERPRINT, got {id!r:.80}")
     wanted = rest.replace("\0", "")
-    found = next(here.store.experiences(domain=wanted, limit=1, statistics=False), None)
-    if found is None:
+    experience = next(here.store.experiences(domain=wanted, limit=1, statistics=False), None)
+    if experience is None:
         raise Refused(404, f"the store has no domain {rest!r:.80}")
-    pair = here.store.run(found.run_key).pair
-    domain = pair.source if found.source == wanted else pair.target
+    pair = here.store.run(experience.run_key).pair
+    domain = pair.source if experience.source == wanted else pair.target
     write_domain(domain, path)
     return domain.name

@@ -39,7 +39,7 @@ def reflections(here: Here) -> list[dict[str, Any]]:
     The rank correlation is Spearman's, of predicted and measured ratios on pairs held out in learning.
     """
     latest = here.functions.latest()
-    return [_summary(each, latest) for each in here.functions.all().values()]
+    return [_summary(function, latest) for function in here.functions.all().values()]
 
 
 @router.get("/reflections/{name}")
@@ -128,10 +128,10 @@ def _summary(known: NamedFunction, latest: NamedFunction) -> dict[str, Any]:
 def _chosen(function: Reflection) -> dict[str, Any]:
     """Return the settings that were chosen in learning, with their scores on pairs held out."""
     training = function.training
-    for each in training.get("choices", ()):
-        settings = all(each.get(name) == training.get(name) for name in ("gamma", "huber"))
-        if settings and each.get("n_neighbors") == function.n_neighbors:
-            return finite_or_none(each)
+    for choice in training.get("choices", ()):
+        settings = all(choice.get(name) == training.get(name) for name in ("gamma", "huber"))
+        if settings and choice.get("n_neighbors") == function.n_neighbors:
+            return finite_or_none(choice)
     return {}
 
 
@@ -142,44 +142,46 @@ def _assessment(here: Context, known: NamedFunction, pairs: Pairs) -> dict[str, 
         raise Refused(404, "the store has no runs yet to assess a function on")
     experiences = here.store.experiences(key=keys, trained_on=function.trained_on)
     if pairs == "held-out":
-        experiences = (each for each in experiences if held_out(each.target))
+        experiences = (experience for experience in experiences if held_out(experience.target))
     readable = list(_with_statistics(function, experiences, here.store))
-    found = assess(function, readable)
+    assessment = assess(function, readable)
     totals = here.memo.get("totals", summaries.totals)
     learned = function.training.get("runs")
     return {
         "name": known.name,
         "pairs": pairs,
-        "n_pairs": found.n_pairs,
-        "n_runs": len(found.runs),
-        "terms": found.terms,
-        "warnings": found.warnings,
+        "n_pairs": assessment.n_pairs,
+        "n_runs": len(assessment.runs),
+        "terms": assessment.terms,
+        "warnings": assessment.warnings,
         "families": _families(function, readable),
-        "points": [finite_or_none(asdict(run)) for run in found.runs],
+        "points": [finite_or_none(asdict(run)) for run in assessment.runs],
         "coverage": [
             {"n_labels": count, "share": share, "count": n}
-            for count, (share, n) in sorted(found.coverage.items())
+            for count, (share, n) in sorted(assessment.coverage.items())
         ],
         "reliability": [
-            {"level": level, "share": share} for level, share in found.reliability.items()
+            {"level": level, "share": share} for level, share in assessment.reliability.items()
         ],
         "perhaps_seen": (known.name == LEARNED_HERE and pairs == "all")
         or (learned is not None and learned == totals["runs"] - totals["failed"]),
-        **finite_or_none({"rank_correlation": found.rank_correlation, "rmse": found.rmse}),
+        **finite_or_none(
+            {"rank_correlation": assessment.rank_correlation, "rmse": assessment.rmse}
+        ),
     }
 
 
 def _families(function: Reflection, known: list[Experience]) -> list[dict[str, Any]]:
     """Return the accuracy of a function for each family of targets (see `family_of`)."""
     groups: dict[str, list[Experience]] = {}
-    for each in known:
-        groups.setdefault(family_of(each.target_name), []).append(each)
+    for experience in known:
+        groups.setdefault(family_of(experience.target_name), []).append(experience)
     rows = []
     for name, some in sorted(groups.items()):
-        found = assess(function, some)
-        row = {"rank_correlation": found.rank_correlation, "rmse": found.rmse}
-        row["coverage"] = found.reliability.get(0.9, math.nan)
-        sizes = {"n_pairs": found.n_pairs, "n_runs": len(found.runs)}
+        assessment = assess(function, some)
+        row = {"rank_correlation": assessment.rank_correlation, "rmse": assessment.rmse}
+        row["coverage"] = assessment.reliability.get(0.9, math.nan)
+        sizes = {"n_pairs": assessment.n_pairs, "n_runs": len(assessment.runs)}
         rows.append({"family": name} | sizes | finite_or_none(row))
     return rows
 
@@ -189,11 +191,16 @@ def _with_statistics(
 ) -> Iterable[Experience]:
     """Return experiences with the statistics that a function needs, recomputed for some runs if needed."""
     r = function.n_neighbors
-    done = [(each.statistics.n_neighbors, each) for each in experiences if each.statistics]
-    ready = [each for neighbors, each in done if neighbors == r]
+    done = [
+        (experience.statistics.n_neighbors, experience)
+        for experience in experiences
+        if experience.statistics
+    ]
+    ready = [experience for neighbors, experience in done if neighbors == r]
     if ready:
         return ready
-    some = set(list(dict.fromkeys(each.run_key for _, each in done))[:_MAX_RECOMPUTED])
+    keys = dict.fromkeys(experience.run_key for _, experience in done)
+    some = set(list(keys)[:_MAX_RECOMPUTED])
     return recompute_statistics(
-        (each for _, each in done if each.run_key in some), store, n_neighbors=r
+        (experience for _, experience in done if experience.run_key in some), store, n_neighbors=r
     )

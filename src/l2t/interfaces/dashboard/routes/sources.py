@@ -67,27 +67,27 @@ def gains(
 
 def _gains(here: Context, by: str, algorithm: str | None, n_labels: int | None) -> dict[str, Any]:
     known = distributions(here)
-    counts = sorted({each["n_labels"] for each in known})
+    counts = sorted({row["n_labels"] for row in known})
     if n_labels is None:
         n_labels = _DEFAULT_LABELS if _DEFAULT_LABELS in counts else min(counts, default=1)
-    at = {each["algorithm"]: each["quantiles"][2] for each in known if each["n_labels"] == n_labels}
+    at = {row["algorithm"]: row["quantiles"][2] for row in known if row["n_labels"] == n_labels}
     if algorithm is None:
         algorithm = max(at, key=lambda name: at[name], default="")
-    found = _matrix(here.store.summaries.gains(algorithm, n_labels), by)
+    matrix = _matrix(here.store.summaries.gains(algorithm, n_labels), by)
     chosen = {"algorithm": algorithm, "n_labels": n_labels}
-    return found | chosen | {"algorithms": sorted(at), "label_counts": counts}
+    return matrix | chosen | {"algorithms": sorted(at), "label_counts": counts}
 
 
 def _matrix(gains: list[dict[str, Any]], by: str) -> dict[str, Any]:
     title: Callable[[str], str] = (lambda name: name) if by == "name" else family_of
     sums: defaultdict[tuple[str, str], list[float]] = defaultdict(lambda: [0, 0.0, 0.0])
     used: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
-    for each in gains:
-        at = title(each["source"]), title(each["target"])
+    for gain in gains:
+        at = title(gain["source"]), title(gain["target"])
         for i, name in enumerate(("count", "total", "squares")):
-            sums[at][i] += each[name]
+            sums[at][i] += gain[name]
         for side, name in zip(used, at, strict=True):
-            side[name] += each["count"]
+            side[name] += gain["count"]
     most = [sorted(side, key=lambda name: -side[name])[:_MAX_DOMAINS] for side in used]
     sources, targets = map(sorted, most)
     cells = [[_cell(*sums[s, t]) if (s, t) in sums else None for t in targets] for s in sources]
