@@ -111,6 +111,15 @@ def skada():
 
 
 @pytest.fixture
+def memory():
+    """The storage memory://, which is one for all tests of a process, without files of another test."""
+    filesystem = pytest.importorskip("fsspec").filesystem("memory")
+    yield filesystem
+    filesystem.store.clear()
+    filesystem.pseudo_dirs[:] = [""]
+
+
+@pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(0)
 

@@ -162,6 +162,7 @@ def test_missing_cells_of_a_table_need_no_option(wine, l2t):
     assert result.code == 0, result.err
 
 
+@pytest.mark.usefixtures("memory")
 def test_a_data_set_is_predicted_file_by_file(wine, l2t):
     assert l2t("predict", "source.csv", "target.csv", "--label=kind", "--save=m.l2t").code == 0
     rows = pd.read_csv("target.csv", dtype={"sample": str}, na_values="?")

@@ -11,7 +11,7 @@ from l2t.domains.draw import LANDMARKS, content_order
 
 pytestmark = pytest.mark.integration
 
-N, M = LANDMARKS + 15_000, 24
+N, M = LANDMARKS + 2_000, 8
 
 
 @pytest.fixture(scope="module")

@@ -84,36 +84,40 @@ def test_labels_that_are_not_marked_are_not_read(kinds, found):
     np.testing.assert_array_equal(again.probability, found.probability)
 
 
-@pytest.mark.parametrize("hidden", ["abc", 7, 0.5, "class 6"])
+@pytest.fixture(scope="module")
+def same_classes(kinds):
+    """A source and a target of the classes 6, 7 and 8."""
+    _, target = kinds
+    codes = np.array([int(label[-1]) for label in target.y])
+    source = Domain(target.X[::2] + 0.1, codes[::2], name="source")
+    return source, Domain(target.X, codes, labeled=target.labeled)
+
+
+@pytest.fixture(scope="module")
+def found_of_same(same_classes):
+    return l2t.predict(*same_classes)
+
+
+@pytest.mark.parametrize("hidden", ["abc", 0.5, "class 6"])
 @pytest.mark.parametrize("shared", [True, False])
-def test_hidden_labels_of_any_type_change_nothing(kinds, shared, hidden):
-    source, target = kinds
-    if shared:
-        source = target.take(np.arange(0, 90, 2))
-        source = Domain(source.X + 0.1, [str(label)[-1] for label in source.y])
-        target = Domain(target.X, [int(label[-1]) for label in target.y], labeled=target.labeled)
-    y = target.y.astype(object)
-    other = np.where(target.labeled, y, hidden)
-    found, again = (
-        l2t.predict(source, Domain(target.X, labels, labeled=target.labeled))
-        for labels in (y, other)
-    )
+def test_hidden_labels_of_any_type_change_nothing(request, shared, hidden):
+    source, target = request.getfixturevalue("same_classes" if shared else "kinds")
+    found = request.getfixturevalue("found_of_same" if shared else "found")
+    labels = np.where(target.labeled, target.y.astype(object), hidden)
+    again = l2t.predict(source, Domain(target.X, labels, labeled=target.labeled))
     assert again.labels.tolist() == found.labels.tolist()
     assert again.classes.tolist() == found.classes.tolist()
     np.testing.assert_array_equal(again.probabilities, found.probabilities)
     assert again.report.sentences == found.report.sentences
 
 
-@pytest.mark.parametrize("kind", [str, float, int, lambda label: f"{label}.0"])
-def test_spellings_of_one_label_are_one_class(kinds, kind):
-    _, target = kinds
-    codes = [int(label[-1]) for label in target.y]
-    aimed = Domain(target.X, codes, labeled=target.labeled)
-    expected = l2t.predict(Domain(target.X + 0.1, codes), aimed)
-    found = l2t.predict(Domain(target.X + 0.1, [kind(code) for code in codes]), aimed)
-    assert found.labels.dtype == expected.labels.dtype
-    np.testing.assert_array_equal(found.labels, expected.labels)
-    np.testing.assert_array_equal(found.probabilities, expected.probabilities)
+@pytest.mark.parametrize("kind", [str, float, lambda label: f"{label}.0"])
+def test_spellings_of_one_label_are_one_class(same_classes, found_of_same, kind):
+    source, target = same_classes
+    found = l2t.predict(Domain(source.X, [kind(label) for label in source.y]), target)
+    assert found.labels.dtype == found_of_same.labels.dtype
+    np.testing.assert_array_equal(found.labels, found_of_same.labels)
+    np.testing.assert_array_equal(found.probabilities, found_of_same.probabilities)
 
 
 def test_frames_arrays_and_several_sources(kinds, found):

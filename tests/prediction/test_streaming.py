@@ -358,9 +358,7 @@ def test_an_output_that_cannot_be_written(model, table, tmp_path):
         model.predict_dataset(data, tmp_path / "file" / "out")
 
 
-def test_remote_storage(model, table, tmp_path):
-    fsspec = pytest.importorskip("fsspec")
-    memory = fsspec.filesystem("memory")
+def test_remote_storage(model, table, memory, tmp_path):
     data = write_parts(tmp_path / "data", table)
     memory.put(str(data), "/rows", recursive=True)
     done = model.predict_dataset("memory://rows/", "memory://out")
@@ -374,7 +372,6 @@ def test_remote_storage(model, table, tmp_path):
     assert model.predict_dataset(one, "memory://one.parquet").n_rows == 250
     with pytest.raises(FileFormatError, match=r"nosuch://rows: cannot be opened: "):
         model.predict_dataset("nosuch://rows", tmp_path / "other")
-    memory.rm("/", recursive=True)
 
 
 def test_remote_storage_needs_fsspec(model, tmp_path, monkeypatch):
