@@ -23,10 +23,10 @@ def main(folder: Path) -> Path:
 
     source = l2t.normalize(l2t.read_domain(folder / "source.csv", label="digit"))
     target = l2t.normalize(l2t.read_domain(folder / "target.csv", label="digit", labeled="labeled"))
-    found = l2t.infer(l2t.DomainPair(source, target))
-    print(found, found.reason, sep="\n")
+    choice = l2t.infer(l2t.DomainPair(source, target))
+    print(choice, choice.reason, sep="\n")
 
-    transformed = target.with_features(found.transform(target), name="target, transformed")
+    transformed = target.with_features(choice.transform(target), name="target, transformed")
     print(transformed)
     return l2t.write_domain(transformed, folder / "target_z.csv", label="digit")
 

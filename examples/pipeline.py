@@ -46,7 +46,7 @@ def measure(pair: l2t.DomainPair) -> dict[str, float]:
 def main() -> dict[str, float]:
     pairs = l2t.PairSampler(l2t.domains.digits(), l2t.domains.mnist(), n_pairs=5)
     measured = [measure(pair) for pair in pairs]
-    means = {name: float(np.mean([each[name] for each in measured])) for name in measured[0]}
+    means = {name: float(np.mean([fold[name] for fold in measured])) for name in measured[0]}
     for name, value in means.items():
         print(f"{name}: {100 * value:.1f} %")
     return means

@@ -112,8 +112,9 @@ def walk(browser: Browser, address: str, scheme: str, store: Path) -> None:
     result = predict(page, address, scheme)
     page.goto(f"{address}sources")
     take(page, f"sources-{scheme}")
-    page.goto(f"{address}experiences?order=improvement_ratio")
+    page.goto(f"{address}experiences?algorithm=cmf&order=improvement_ratio")  # none of the agent
     name = page.locator("td.name span").nth(1).inner_text()
+    page.goto(f"{address}experiences?order=improvement_ratio")
     page.get_by_label("Source or target").fill(name)
     page.keyboard.press("Enter")
     page.get_by_text(re.compile(r"^\d+ runs$")).wait_for()

@@ -31,9 +31,9 @@ class Whitening(BaseAlgorithm):
 digits, mnist = l2t.normalize(l2t.domains.digits()), l2t.normalize(l2t.domains.mnist())
 pair = l2t.PairSampler(digits, mnist, 1, n_classes=5)[0]
 own = Whitening(n_components=20)
-found = l2t.infer(pair, candidates=["spectrum", "classes", "gfk", own], n_labels=15)
-table = found.candidates.to_frame()
-print(found, found.reason, table[["rehearsed", "predicted"]].round(3), sep="\n")
+choice = l2t.infer(pair, candidates=["spectrum", "classes", "gfk", own], n_labels=15)
+table = choice.candidates.to_frame()
+print(choice, choice.reason, table[["rehearsed", "predicted"]].round(3), sep="\n")
 
 figure, axes = plt.subplots(figsize=(6, 2.8), layout="constrained")
 axes.barh(table.index, table["predicted"], color="C7")

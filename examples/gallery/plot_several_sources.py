@@ -26,13 +26,12 @@ sources = [
 target = l2t.Domain(handwriting.X[~others][::5], name="2, 3 and 5")
 
 ranking = l2t.rank_sources(target, sources, n_labels=6)
-for each in ranking:
-    print(f"{each.source.name:17} multiplies the accuracy by {each.adds:.3f}")
+names, gains = [ranked.source.name for ranked in ranking], [ranked.adds for ranked in ranking]
+for name, gain in zip(names, gains, strict=True):
+    print(f"{name:17} multiplies the accuracy by {gain:.3f}")
 
 figure, axes = plt.subplots(figsize=(6, 2.6), layout="constrained")
-axes.plot(
-    [each.adds for each in ranking], [each.source.name for each in ranking], "o", markersize=10
-)
+axes.plot(gains, names, "o", markersize=10)
 axes.axvline(1, color="k", linewidth=0.8)
 axes.set(xlabel="predicted accuracy with the source over that with none", xlim=(0.98, 1.02))
 axes.margins(y=0.3)

@@ -3,7 +3,7 @@ Shared classes: the same ten digits, scanned and in handwriting, and no label in
 ===========================================================================================
 
 If source and target have the same classes, no target label is needed. Classifiers on several adapted features
-are trained on the source and vote; the result names them.
+are trained on the source and vote; the report names them.
 """
 
 import matplotlib.pyplot as plt
@@ -12,19 +12,18 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import ConfusionMatrixDisplay
 
 import l2t
-from l2t.inference.shared import infer_shared
 
 rng = np.random.default_rng(0)
 scans, handwriting = (
-    l2t.normalize(each.take(rng.permutation(len(each))[:500]))
-    for each in (l2t.domains.digits(), l2t.domains.mnist())
+    l2t.normalize(domain.take(rng.permutation(len(domain))[:500]))
+    for domain in (l2t.domains.digits(), l2t.domains.mnist())
 )
 truth = handwriting.y.astype(int)
 
 plain = LogisticRegression(max_iter=1000).fit(scans.X, scans.y.astype(int)).predict(handwriting.X)
-found = infer_shared(l2t.Domain(handwriting.X), scans)
-labels = found.predict(handwriting.X).astype(int)
-print(found.used)
+answer = l2t.predict(scans, l2t.Domain(handwriting.X))
+labels = answer.labels.astype(int)
+print(answer.report)
 
 figure, panels = plt.subplots(1, 2, figsize=(10, 4.6), layout="constrained")
 for axes, name, some in zip(

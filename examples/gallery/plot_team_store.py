@@ -23,7 +23,7 @@ with l2t.open_store("memory://") as store:  # a team writes to a file or a URL
 reflection = l2t.learn(experiences)
 print(reflection)
 
-rows = [(each.algorithm, each.n_labels, each.improvement_ratio) for each in experiences]
+rows = [(run.algorithm, run.n_labels, run.improvement_ratio) for run in experiences]
 table = pd.DataFrame(rows, columns=["algorithm", "labels", "ratio"]).pivot_table(
     index="algorithm", columns="labels", values="ratio"
 )

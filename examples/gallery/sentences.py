@@ -29,7 +29,7 @@ for n in (1, 2, 5, 10):
         few[rng.permutation(np.flatnonzero(y == intent))[:n]] = True
     plain = LogisticRegression(max_iter=1000).fit(X[few], y[few]).predict(X)
     answer = l2t.predict(source, l2t.Domain(X, y, labeled=few))
-    table.loc[n] = [np.mean(found[~few] == y[~few]) for found in (plain, answer.labels)]
+    table.loc[n] = [np.mean(labels[~few] == y[~few]) for labels in (plain, answer.labels)]
 print(table.round(3))
 
 axes = table.plot(marker="o", logx=True, xticks=table.index, ylabel="accuracy")

@@ -1,11 +1,12 @@
-"""Learning to Transfer: learn from past transfers what to transfer between a new pair of domains.
+"""Learning to Transfer: predict classes where labels are few, with a labelled source.
 
 ::
 
-    Domain, DomainPair --algorithms--> LatentFactors (W) --evaluation--> Experience --store-->
-      --learning--> ReflectionFunction --inference--> Inference (W*, predicted ratio) --prediction--> classes
+    files, frames, arrays --> Domain --predict--> Prediction (classes, accuracy to expect, Model)
+                                     --infer----> Inference (what to transfer: a matrix W, or nothing)
+    DomainPair --collect--> ExperienceStore --learn--> ReflectionFunction --paper.search--> W
 
-The mathematics follows Wei, Zhang and Yang, *Learning to Transfer* (2017).
+`l2t.paper` is the system of Wei, Zhang and Yang, *Learning to Transfer* (2017).
 """
 
 from __future__ import annotations

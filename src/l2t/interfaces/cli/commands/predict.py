@@ -208,7 +208,9 @@ def label(
     ] = None,
     strategy: Annotated[
         Literal["informative", "diverse", "balanced", "random"],
-        typer.Option(help="How rows to label are chosen; see docs/results/labelling.md."),
+        typer.Option(
+            help="Rows that say most about others, varied uncertain ones, some per class, or any."
+        ),
     ] = "informative",
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="Port to listen on; 0 for any free one.")
