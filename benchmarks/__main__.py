@@ -45,6 +45,7 @@ SECTIONS = (
     "learning",
     "startup",
     "dashboard",
+    "labelling",
 )
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "docs" / "results" / "benchmarks.md"

@@ -32,6 +32,8 @@ TEST_SHARE = 1 / 3
 #: Draws of other numbers were used to choose what ships in `l2t.prediction`.
 FIRST_DRAW = 60
 N_RANDOM = 3
+#: Resamples of tasks for the interval of a number of labels.
+N_RESAMPLED = 2000
 
 
 def write_labelling(data: Path, out: Path, work: Path, n_draws: int) -> None:
@@ -62,6 +64,7 @@ def write_labelling(data: Path, out: Path, work: Path, n_draws: int) -> None:
             for name, gain in mean_gain.items()
         },
         reached={name: _labels_to_reach(curves, name) for name in STRATEGIES},
+        between=_interval_of_labels(curves, DEFAULT_STRATEGY),
         families={
             family: {
                 name: float(
@@ -83,6 +86,18 @@ def _labels_to_reach(curves: dict[str, Any], name: str) -> float | None:
     if best[-1] < goal:
         return None
     return float(np.interp(goal, best, BATCH * np.arange(len(best))))
+
+
+def _interval_of_labels(curves: dict[str, Any], name: str) -> tuple[float, float]:
+    """Return the 90 % interval of the number of labels that `_labels_to_reach`, over draws of tasks."""
+    rng, n = np.random.default_rng(0), len(curves[name])
+    numbers = []
+    for _ in range(N_RESAMPLED):
+        drawn = rng.integers(0, n, n)
+        number = _labels_to_reach({key: curve[drawn] for key, curve in curves.items()}, name)
+        numbers.append(np.inf if number is None else number)
+    low, high = np.quantile(numbers, (0.05, 0.95))
+    return float(low), float(high)
 
 
 def _measure(family: str, number: int, data: Path) -> dict[str, Any]:

@@ -44,6 +44,7 @@ SHOWN = {
     "docs/guide/files.md": (),
     "docs/guide/tables.md": ("Columns: category: colour.", " right"),
     "docs/guide/shared-classes.md": ("without a target label: ", "with 50: "),
+    "docs/guide/labelling.md": ("10 labels: ", "30 labels: "),
     "docs/guide/scikit-learn.md": ("expected", "of the target's rows are right"),
     "docs/guide/experience.md": (
         "24 runs done, 0 failed",
