@@ -28,6 +28,7 @@ SECTIONS = (
     "streaming",
     "landmarks",
     "wide",
+    "tables",
     "sources",
     "tca",
     "eight",
