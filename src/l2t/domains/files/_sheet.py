@@ -63,7 +63,8 @@ class Cells:
             codes, different = pd.factorize(column)  # -1 for a missing cell, the last one below
             few = cls.of(pd.Series([*different, None], dtype=object, name=column.name), options)
             return few._take(codes)
-        cells = column.astype(object).where(column.notna(), None).tolist()
+        known = column.notna().to_numpy()
+        cells = np.where(known, column.to_numpy(object), np.array(None)).tolist()
         text = ["" if cell is None else str(cell).strip() for cell in cells]
         missing = np.isin(np.array(text, dtype=object), list(options.missing_texts))
         plain = [_plain(cell, options) for cell in cells]
