@@ -22,6 +22,7 @@ from reproduction.forecast import (
 )
 from reproduction.kinds import KINDS, MODES
 from reproduction.pages import write_page
+from reproduction.searched import measure_searched, searched_table
 from reproduction.tasks import CANDIDATES, N_EVIDENCE, Task, log_ratio, measure_tasks, meta_at
 
 __all__ = ["judge", "write_families"]
@@ -29,6 +30,8 @@ __all__ = ["judge", "write_families"]
 #: Labels per class that are shown.
 SHOWN = (1, 5, 15)
 NAMES = ("identity", *CANDIDATES)
+#: Tasks of each kind on which the paper's search is measured.
+N_SEARCHED = 3
 
 
 def write_families(data: Path, out: Path, work: Path, n_draws: int, n_jobs: int) -> None:
@@ -36,6 +39,7 @@ def write_families(data: Path, out: Path, work: Path, n_draws: int, n_jobs: int)
     tasks = measure_tasks(KINDS, MODES, n_draws, data, work, n_jobs=n_jobs)
     forecasts = forecasts_without(tasks)
     found = pd.DataFrame([row for task in tasks for row in judge(forecasts[task["group"]], task)])
+    searched = measure_searched(data, work / "searched", work / "reflection", N_SEARCHED)
     true = found[found["mode"] == "true"]
     adverse = found[found["mode"].str.startswith("adverse")]
     write_page(
@@ -57,6 +61,7 @@ def write_families(data: Path, out: Path, work: Path, n_draws: int, n_jobs: int)
         spearman_adverse=_spearman(adverse),
         coverage=_coverage(found),
         strange=_strange(found),
+        searched=searched_table(searched, SHOWN),
     )
 
 

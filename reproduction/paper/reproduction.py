@@ -18,7 +18,7 @@ from reproduction.paper.setting import Setting
 from reproduction.paper.study import Study
 from reproduction.paper.supplement import supplement
 
-#: How many functions are learned; on 20 pairs each takes about as long as a unit, and no more than 12.
+#: How many functions are learned; on 200 pairs each takes about as long as a unit.
 FUNCTIONS = 40
 
 __all__ = ["PARTS", "estimated_minutes", "write_paper"]
@@ -79,7 +79,8 @@ def estimated_minutes(setting: Setting) -> float:
             collect(setting.pairs("train", 1), store, algorithms=PAPER, progress=False)
         unit = time.process_time() - start
     n = setting.sizes
-    units = n.train + 4 * n.validation + 3 * n.test + (25 + 9 * n.orders) * n.varied + n.any_class
-    alone = FUNCTIONS * min(n.train / 20, 12) + 0.25 * n.train
+    varied = (30 + 9 * n.orders) * n.varied
+    units = n.train + 6 * n.validation + 3.5 * n.test + varied + n.any_class
+    alone = FUNCTIONS * n.train / 200 + 0.25 * n.train
     workers = 1 if setting.cluster is not None else max(1, setting.n_jobs)
     return unit * (units / workers + alone) / 60

@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.optimize import nnls
 
 from l2t.domains import KnownClasses
 from l2t.exceptions import L2TWarning
@@ -240,27 +239,11 @@ class Study:
 
     @cached_property
     def equal_weights(self) -> Reflection:
-        """A function with equal weights of all kernels in each term, fitted to the best half of runs."""
-        function, rows, levels = self.function, [], []
-        assert function.sizes is not None
-        d, Q, tau = np.asarray(function.sizes)
-        for pair in self.runs:
-            ratios = {name: self._few_label_ratio(run) for name, run in pair.items()}
-            half = np.median([*ratios.values()])
-            for name in (name for name, ratio in ratios.items() if ratio >= half):
-                s = pair[name][0].statistics
-                assert s is not None  # the run was done
-                terms = (s.d / d).sum(), (np.diag(s.Q) / Q).sum(), (tau / s.tau).sum()
-                rows.append([*terms, 1.0])
-                levels.append(1.0 / ratios[name])
-        (*weights, b), _ = nnls(np.array(rows), np.array(levels))
-        by_kernel = np.outer(weights, np.ones(len(function.kernels)))
-        return replace(function, weights=by_kernel, b=float(b), calibration=None)
-
-    def _few_label_ratio(self, run: Iterable[Experience]) -> float:
-        """Return the mean ratio of a run at the label counts that functions are fitted to."""
-        most = self.setting.max_labels
-        return float(np.mean([e.improvement_ratio for e in run if (e.n_labels or 0) <= most]))
+        """The function with the learned weight of each term, spread over all kernels alike."""
+        function = self.function
+        alike = np.ones(len(function.kernels))
+        weights = np.outer(function.weights.mean(axis=1), alike)
+        return replace(function, weights=weights, calibration=None)
 
     def kept(self, name: str, make: Callable[[], Reflection]) -> Reflection:
         """Return the cached function of a name, or learn and cache it."""
