@@ -77,6 +77,7 @@ class Question:
     """A target with some labels, its source and what it was made from."""
 
     setting: str
+    number: int
     shots: int
     source: Any
     target: Any
@@ -94,8 +95,14 @@ class Outcome:
     ----------
     kind, setting : str
         The kind of data, and what was done to it.
+    number : int
+        The number of the target in its part.
+    part : int
+        The number of its part.
     shots : int
         Labels per class.
+    labels : float
+        Labels per class that there are, fewer where classes are small.
     n_known, n_classes : int
         The numbers of classes of the source and of the target.
     shared : bool
@@ -104,6 +111,8 @@ class Outcome:
         The promise; None if there was none.
     temperature : float
         Scores were divided by it.
+    labels_needed : str or None
+        The sentence on how many more labels a higher accuracy needs.
     scores : array of shape (n, n_classes)
         The scores of unlabelled rows.
     codes : int array of shape (n,)
@@ -112,7 +121,10 @@ class Outcome:
 
     kind: str
     setting: str
+    number: int
+    part: int
     shots: int
+    labels: float
     n_known: int
     n_classes: int
     shared: bool
@@ -121,6 +133,7 @@ class Outcome:
     high: float | None
     rows: float | None
     temperature: float
+    labels_needed: str | None
     scores: npt.NDArray[np.float32]
     codes: npt.NDArray[np.int16]
 
@@ -219,7 +232,9 @@ def _of_benchmark(part: Part, data: Path) -> Iterator[Question]:
         for shots in SHARED_SHOTS:
             labeled = _at_random(y, shots, number)
             if labeled.mean() <= MOST_LABELED:
-                yield Question("shared", shots, source, task.target.X, y, labeled, n_known, True)
+                yield Question(
+                    "shared", number, shots, source, task.target.X, y, labeled, n_known, True
+                )
 
 
 def _draw_many(part: Part, data: Path) -> tuple[Domain, Domain]:
@@ -248,7 +263,7 @@ def _of_domains(
         # No label is that of a source class.
         truth = np.array([f"target {code}" for code in target.codes], dtype=object)
         n_known = len(source.classes)
-        yield Question(setting, shots, source, target.X, truth, labeled, n_known, False)
+        yield Question(setting, seed, shots, source, target.X, truth, labeled, n_known, False)
 
 
 def _of_table(part: Part, data: Path) -> Iterator[Question]:
@@ -264,7 +279,8 @@ def _of_table(part: Part, data: Path) -> Iterator[Question]:
         labeled = draw_rows(truth, shots, part.number)
         if labeled.mean() <= MOST_LABELED:
             n_known = len(pd.unique(known))
-            yield Question("table", shots, (source, known), target, truth, labeled, n_known, shared)
+            known_rows = (source, known)
+            yield Question("table", 0, shots, known_rows, target, truth, labeled, n_known, shared)
 
 
 def _per_class(y: npt.NDArray[Any], shots: int, seed: int) -> npt.NDArray[np.bool_]:
@@ -299,7 +315,10 @@ def _answer(part: Part, question: Question) -> Outcome:
     return Outcome(
         part.kind,
         question.setting,
+        question.number,
+        part.number,
         question.shots,
+        float(question.labeled.sum() / len(np.unique(question.truth))),
         question.n_known,
         len(np.unique(question.truth)),
         question.shared,
@@ -308,6 +327,7 @@ def _answer(part: Part, question: Question) -> Outcome:
         None if promise is None else promise.high,
         None if promise is None else promise.rows,
         prediction.model.temperature,
+        prediction.labels_needed,
         prediction.model.decision_function(rows).astype(np.float32),
         np.array([code_of.get(str(name), -1) for name in question.truth[free]], dtype=np.int16),
     )
