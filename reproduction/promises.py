@@ -19,15 +19,19 @@ from l2t.display import new_figure
 from l2t.prediction.promise import LEAST, MOST, ROWS_PER_LABEL, SLOPE, Promise, ensemble_rows
 from reproduction.kinds import KINDS
 from reproduction.pages import write_page
-from reproduction.promise_tasks import RANDOM_LABELS, Outcome, predict_tasks
+from reproduction.promise_tasks import (
+    MANY_CLASSES,
+    MODES,
+    RANDOM_LABELS,
+    Outcome,
+    predict_tasks,
+)
 
 __all__ = ["Numbers", "fit_numbers", "judge", "write_promises"]
 
 N_BINS = 10
 #: Target classes over source classes, from each number up to the next.
 RATIOS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, np.inf)
-#: What was done to the tasks in which the numbers of a promise are learned.
-USUAL = ("true", "unbalanced", "adverse 1.0")
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,7 @@ def write_promises(data: Path, out: Path, work: Path, n_draws: int = 3, n_jobs: 
     """Predict all tasks, and write the page."""
     outcomes = predict_tasks(data, work, n_draws, n_jobs)
     groups = {kind: about.group for kind, about in KINDS.items()}
-    usual = [outcome for outcome in outcomes if outcome.setting in USUAL]
+    usual = [outcome for outcome in outcomes if outcome.setting in MODES]
     numbers = {
         group: fit_numbers([one for one in usual if groups[one.kind] != group])
         for group in dict.fromkeys(groups.values())
@@ -65,14 +69,17 @@ def write_promises(data: Path, out: Path, work: Path, n_draws: int = 3, n_jobs: 
         [judge(one, numbers.get(groups.get(one.kind, ""), shipped)) for one in outcomes]
     )
     records["group"] = [groups.get(kind, kind) for kind in records["kind"]]
-    main = records[records["setting"].isin(USUAL)]
+    main = records[records["setting"].isin((*MODES, MANY_CLASSES))]
     controls = records[records["setting"].str.endswith(("source", RANDOM_LABELS))]
     shared = records[records["shared"]]
     other = records[(records["setting"] == "table") & ~records["shared"]]
-    _draw(main, out / "images" / "promises.svg")
+    _draw(main, out / "images" / "promises.png")
+    (out / "csv").mkdir(parents=True, exist_ok=True)
+    records.drop(columns=["sure", "right"]).round(4).to_csv(out / "csv/promises.csv", index=False)
     write_page(
         out / "promises.md",
         n_tasks=len(records),
+        n_draws=n_draws,
         main=_row("all", main),
         by_shots=_table(main, "shots"),
         by_ratio=_table(main, "ratio"),
@@ -256,5 +263,5 @@ def _draw(records: pd.DataFrame, path: Path) -> None:
         axes.set_aspect("equal")
         if place == 1:
             axes.set_ylabel("came true")
-    path.parent.mkdir(exist_ok=True)
-    figure.savefig(path, metadata={"Date": None})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=150)

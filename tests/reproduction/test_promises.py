@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from l2t.prediction.promise import ROWS_PER_LABEL, SLOPE, expect_accuracy
@@ -102,4 +103,5 @@ def test_the_page_has_every_table(rng, tmp_path, monkeypatch):
     text = (tmp_path / "promises.md").read_text()
     for first in ("| 1 | 2 |", "| letters | 2 |", "| noise source | 1 | 1 |", "| chile | 1 |"):
         assert first in text
-    assert (tmp_path / "images" / "promises.svg").exists()
+    assert (tmp_path / "images" / "promises.png").exists()
+    assert len(pd.read_csv(tmp_path / "csv" / "promises.csv")) == len(outcomes)
