@@ -112,10 +112,10 @@ def answer(task: TriedTask, weights: Weights, data: Path) -> Answer:
     promise = expect_accuracy(
         P.max(axis=1),
         shots,
+        P.shape[1],
         len(P),
         own=own,
         randomness=ensemble.randomness,
-        chance=1.0 / P.shape[1],
     )
     assert promise is not None  # there are test rows
     right = P.argmax(axis=1) == real.codes

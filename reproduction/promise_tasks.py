@@ -10,6 +10,7 @@ import io
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,9 @@ RANDOM_LABELS = "random labels"
 #: Labels per class where classes are shared; 0 where rows are labelled at random, as they come.
 SHARED_SHOTS = (0, 1, 3, 8)
 TABLE_SHOTS = (0, 1, 3, 8, 20)
-N_TABLE_DRAWS = 3
+N_TABLE_DRAWS = 1
+#: Tasks of each benchmark with shared classes.
+N_SHARED = 1
 #: The largest share of a target that is labelled.
 MOST_LABELED = 0.6
 #: Draws from here on: those before were looked at when numbers were chosen.
@@ -77,6 +80,7 @@ class Question:
     """A target with some labels, its source and what it was made from."""
 
     setting: str
+    number: int
     shots: int
     source: Any
     target: Any
@@ -94,8 +98,14 @@ class Outcome:
     ----------
     kind, setting : str
         The kind of data, and what was done to it.
+    number : int
+        The number of the target in its part.
+    part : int
+        The number of its part.
     shots : int
         Labels per class.
+    labels : float
+        Labels per class that there are, fewer where classes are small.
     n_known, n_classes : int
         The numbers of classes of the source and of the target.
     shared : bool
@@ -104,6 +114,8 @@ class Outcome:
         The promise; None if there was none.
     temperature : float
         Scores were divided by it.
+    labels_needed : str or None
+        The sentence on how many more labels a higher accuracy needs.
     scores : array of shape (n, n_classes)
         The scores of unlabelled rows.
     codes : int array of shape (n,)
@@ -112,7 +124,10 @@ class Outcome:
 
     kind: str
     setting: str
+    number: int
+    part: int
     shots: int
+    labels: float
     n_known: int
     n_classes: int
     shared: bool
@@ -121,6 +136,7 @@ class Outcome:
     high: float | None
     rows: float | None
     temperature: float
+    labels_needed: str | None
     scores: npt.NDArray[np.float32]
     codes: npt.NDArray[np.int16]
 
@@ -168,7 +184,8 @@ def _parts(data: Path, n_draws: int) -> Iterator[Part]:
             yield from (Part("control", kind, FIRST + number) for kind in KINDS)
         if number < N_TABLE_DRAWS:
             yield from (Part("table", name, FIRST + number) for name in _tables(data))
-    yield from (Part("shared", benchmark, 0) for benchmark in (*BENCHMARKS, *DEVELOPMENT))
+    for number in range(N_SHARED):
+        yield from (Part("shared", name, number) for name in (*BENCHMARKS, *DEVELOPMENT))
 
 
 def _tables(data: Path) -> dict[str, bool]:
@@ -213,13 +230,13 @@ def _of_controls(part: Part, data: Path) -> Iterator[Question]:
 
 
 def _of_benchmark(part: Part, data: Path) -> Iterator[Question]:
-    for number, task in enumerate(shared_tasks(part.kind, data)):
-        source, y = (task.source.X, _names(task.source)), _names(task.target)
-        n_known = len(task.source.classes)
-        for shots in SHARED_SHOTS:
-            labeled = _at_random(y, shots, number)
-            if labeled.mean() <= MOST_LABELED:
-                yield Question("shared", shots, source, task.target.X, y, labeled, n_known, True)
+    task = next(islice(shared_tasks(part.kind, data), part.number, None))
+    source, y = (task.source.X, _names(task.source)), _names(task.target)
+    n_known = len(task.source.classes)
+    for shots in SHARED_SHOTS:
+        labeled = _at_random(y, shots, part.number)
+        if labeled.mean() <= MOST_LABELED:
+            yield Question("shared", 0, shots, source, task.target.X, y, labeled, n_known, True)
 
 
 def _draw_many(part: Part, data: Path) -> tuple[Domain, Domain]:
@@ -248,7 +265,7 @@ def _of_domains(
         # No label is that of a source class.
         truth = np.array([f"target {code}" for code in target.codes], dtype=object)
         n_known = len(source.classes)
-        yield Question(setting, shots, source, target.X, truth, labeled, n_known, False)
+        yield Question(setting, seed, shots, source, target.X, truth, labeled, n_known, False)
 
 
 def _of_table(part: Part, data: Path) -> Iterator[Question]:
@@ -264,7 +281,8 @@ def _of_table(part: Part, data: Path) -> Iterator[Question]:
         labeled = draw_rows(truth, shots, part.number)
         if labeled.mean() <= MOST_LABELED:
             n_known = len(pd.unique(known))
-            yield Question("table", shots, (source, known), target, truth, labeled, n_known, shared)
+            known_rows = (source, known)
+            yield Question("table", 0, shots, known_rows, target, truth, labeled, n_known, shared)
 
 
 def _per_class(y: npt.NDArray[Any], shots: int, seed: int) -> npt.NDArray[np.bool_]:
@@ -299,7 +317,10 @@ def _answer(part: Part, question: Question) -> Outcome:
     return Outcome(
         part.kind,
         question.setting,
+        question.number,
+        part.number,
         question.shots,
+        float(question.labeled.sum() / len(np.unique(question.truth))),
         question.n_known,
         len(np.unique(question.truth)),
         question.shared,
@@ -308,6 +329,7 @@ def _answer(part: Part, question: Question) -> Outcome:
         None if promise is None else promise.high,
         None if promise is None else promise.rows,
         prediction.model.temperature,
+        prediction.labels_needed,
         prediction.model.decision_function(rows).astype(np.float32),
         np.array([code_of.get(str(name), -1) for name in question.truth[free]], dtype=np.int16),
     )

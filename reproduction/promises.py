@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -15,36 +16,42 @@ from scipy.special import expit, logit, softmax
 from scipy.stats import betabinom, binomtest
 
 from l2t.display import new_figure
-from l2t.prediction.promise import LEAST, MOST, ROWS_PER_SHOT, SLOPE, Promise
+from l2t.prediction.promise import LEAST, MOST, ROWS_PER_LABEL, SLOPE, Promise, ensemble_rows
 from reproduction.kinds import KINDS
 from reproduction.pages import write_page
-from reproduction.promise_tasks import RANDOM_LABELS, Outcome, predict_tasks
+from reproduction.promise_tasks import (
+    MANY_CLASSES,
+    MODES,
+    RANDOM_LABELS,
+    Outcome,
+    predict_tasks,
+)
 
 __all__ = ["Numbers", "fit_numbers", "judge", "write_promises"]
 
 N_BINS = 10
 #: Target classes over source classes, from each number up to the next.
 RATIOS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, np.inf)
-#: What was done to the tasks in which the numbers of a promise are learned.
-USUAL = ("true", "unbalanced", "adverse 1.0")
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """The slope of a promise, and the rows that it counts for per label and class."""
+    """The slope of a promise, and the rows that it counts for per label of each class."""
 
     slope: float = SLOPE
-    rows_per_shot: float = ROWS_PER_SHOT
+    rows_per_label: float = ROWS_PER_LABEL
 
     def promise(self, outcome: Outcome) -> Promise | None:
         """Return the promise of an outcome with these numbers; that of labelled rows is unchanged."""
         if outcome.expected is None or outcome.low is None or outcome.high is None:
             return None
         rows = outcome.rows or 0.0
-        if outcome.shared or not np.isclose(rows, ROWS_PER_SHOT * outcome.shots, rtol=0.3):
+        if outcome.shared or not np.isclose(
+            rows, ensemble_rows(outcome.labels, outcome.n_classes), rtol=0.1
+        ):
             return Promise(outcome.expected, outcome.low, outcome.high, rows, "")
         expected = expit(self.slope / SLOPE * logit(np.clip(outcome.expected, LEAST, MOST)))
-        rows *= self.rows_per_shot / ROWS_PER_SHOT
+        rows *= self.rows_per_label / ROWS_PER_LABEL
         return Promise.of(float(expected), rows, len(outcome.codes))
 
 
@@ -52,7 +59,7 @@ def write_promises(data: Path, out: Path, work: Path, n_draws: int = 3, n_jobs: 
     """Predict all tasks, and write the page."""
     outcomes = predict_tasks(data, work, n_draws, n_jobs)
     groups = {kind: about.group for kind, about in KINDS.items()}
-    usual = [outcome for outcome in outcomes if outcome.setting in USUAL]
+    usual = [outcome for outcome in outcomes if outcome.setting in MODES]
     numbers = {
         group: fit_numbers([one for one in usual if groups[one.kind] != group])
         for group in dict.fromkeys(groups.values())
@@ -62,14 +69,17 @@ def write_promises(data: Path, out: Path, work: Path, n_draws: int = 3, n_jobs: 
         [judge(one, numbers.get(groups.get(one.kind, ""), shipped)) for one in outcomes]
     )
     records["group"] = [groups.get(kind, kind) for kind in records["kind"]]
-    main = records[records["setting"].isin(USUAL)]
+    main = records[records["setting"].isin((*MODES, MANY_CLASSES))]
     controls = records[records["setting"].str.endswith(("source", RANDOM_LABELS))]
     shared = records[records["shared"]]
     other = records[(records["setting"] == "table") & ~records["shared"]]
-    _draw(main, out / "images" / "promises.svg")
+    _draw(main, out / "images" / "promises.png")
+    (out / "csv").mkdir(parents=True, exist_ok=True)
+    records.drop(columns=["sure", "right"]).round(4).to_csv(out / "csv/promises.csv", index=False)
     write_page(
         out / "promises.md",
         n_tasks=len(records),
+        n_draws=n_draws,
         main=_row("all", main),
         by_shots=_table(main, "shots"),
         by_ratio=_table(main, "ratio"),
@@ -82,6 +92,7 @@ def write_promises(data: Path, out: Path, work: Path, n_draws: int = 3, n_jobs: 
         shared_kinds=_table(shared[shared["shots"] > 0], "kind"),
         unlabeled=_table(shared[shared["shots"] == 0], "kind"),
         tables=_table(other, "kind"),
+        labels_needed=_summary_of_labels(check_labels_needed(outcomes)),
     )
 
 
@@ -91,16 +102,16 @@ def fit_numbers(outcomes: Sequence[Outcome]) -> Numbers:
     p = np.array([_probabilities(one, 1.0).max(axis=1).mean() for one in some])
     n = np.array([len(one.codes) for one in some])
     right = np.array([_right(one).sum() for one in some])
-    shots = np.array([one.shots for one in some])
+    rows_then = np.array([ensemble_rows(one.labels, one.n_classes) for one in some])
     size = pd.Series([(KINDS[one.kind].group, one.shots) for one in some])
     weight = 1.0 / size.map(size.value_counts()).to_numpy()
 
     def loss(numbers: Any) -> float:
         m = expit(numbers[0] * logit(np.clip(p, LEAST, MOST)))
-        rows = np.exp(numbers[1]) * shots
+        rows = np.exp(numbers[1]) / ROWS_PER_LABEL * rows_then
         return -float(weight @ betabinom.logpmf(right, n, m * rows, (1.0 - m) * rows))
 
-    slope, log_rows = minimize(loss, [SLOPE, np.log(ROWS_PER_SHOT)], method="Nelder-Mead").x
+    slope, log_rows = minimize(loss, [SLOPE, np.log(ROWS_PER_LABEL)], method="Nelder-Mead").x
     return Numbers(float(slope), float(np.exp(log_rows)))
 
 
@@ -130,6 +141,38 @@ def judge(outcome: Outcome, numbers: Numbers) -> dict[str, Any]:
         "inside": float(promise.low <= accuracy <= promise.high),
         "width": promise.high - promise.low,
     }
+
+
+def check_labels_needed(outcomes: Iterable[Outcome]) -> pd.DataFrame:
+    """Return accuracies that were said to need more labels, and those that came true with as many labels.
+
+    These are interpolated between the numbers of labels that were tried; what needs more labels is left out.
+    """
+    targets: dict[Any, list[Outcome]] = {}
+    for one in outcomes:
+        targets.setdefault((one.kind, one.setting, one.part, one.number), []).append(one)
+    records = []
+    for same in targets.values():
+        tried = sorted(same, key=lambda one: one.labels)
+        labels = np.log([max(one.labels, 0.5) for one in tried])
+        accuracies = [float(_right(one).mean()) for one in tried]
+        for one in tried:
+            more, level, _, low, high = map(
+                int, re.findall(r"\d+", one.labels_needed or "0 0 0 0 0")
+            )
+            wanted = np.log(max(one.labels, 0.5) + more)
+            if more and wanted <= labels[-1]:
+                real = float(np.interp(wanted, labels, accuracies))
+                records.append(
+                    {
+                        "kind": one.kind,
+                        "shots": one.shots,
+                        "promised": level / 100,
+                        "real": real,
+                        "inside": low / 100 - 0.005 <= real <= high / 100 + 0.005,
+                    }
+                )
+    return pd.DataFrame(records, columns=["kind", "shots", "promised", "real", "inside"])
 
 
 def _probabilities(outcome: Outcome, temperature: float) -> Any:
@@ -197,6 +240,14 @@ def _controls(records: pd.DataFrame) -> list[dict[str, Any]]:
     ]
 
 
+def _summary_of_labels(claims: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return what was said on more labels and what came true, by labels per class at present."""
+    return [
+        {"name": shots, "n": len(some)} | some[["promised", "real", "inside"]].mean().to_dict()
+        for shots, some in claims.groupby("shots")
+    ]
+
+
 def _draw(records: pd.DataFrame, path: Path) -> None:
     """Draw promised and real accuracies of all tasks, one panel for each number of labels."""
     shots = sorted(records["shots"].unique())
@@ -212,5 +263,5 @@ def _draw(records: pd.DataFrame, path: Path) -> None:
         axes.set_aspect("equal")
         if place == 1:
             axes.set_ylabel("came true")
-    path.parent.mkdir(exist_ok=True)
-    figure.savefig(path, metadata={"Date": None})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=150)

@@ -9,6 +9,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
 
 from l2t.prediction.labelling import NOISE, STRATEGIES, labels_needed, suggest_rows
+from l2t.prediction.promise import Promise
 
 
 def test_suggested_rows_are_uncertain_and_differ():
@@ -102,9 +103,13 @@ def test_diverse_rows_are_of_uncertain_groups():
         (
             0.85,
             {5: 0.85, 10: 0.95},
-            "About 2 more labels per class should raise the accuracy to 90 %.",
+            "About 2 more labels per class should raise the accuracy to 90 % (90 % interval 83 to 96 %).",
         ),
-        (0.4, {1: 0.4, 2: 0.5}, "About 1 more label per class should raise the accuracy to 50 %."),
+        (
+            0.4,
+            {1: 0.4, 2: 0.5},
+            "About 1 more label per class should raise the accuracy to 50 % (90 % interval 39 to 61 %).",
+        ),
         (0.85, {5: 0.85, 10: 0.86}, None),
         (0.85, {5: 0.85}, None),
         (0.995, {5: 0.85, 10: 0.99}, None),
@@ -112,4 +117,5 @@ def test_diverse_rows_are_of_uncertain_groups():
     ],
 )
 def test_labels_needed(accuracy, curve, sentence):
-    assert labels_needed(min(curve), accuracy, curve) == sentence
+    promise = Promise.of(accuracy, 60.0, 1000)
+    assert labels_needed(min(curve), promise, 1000, curve) == sentence

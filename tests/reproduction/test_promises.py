@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from l2t.prediction.promise import ROWS_PER_SHOT, SLOPE, expect_accuracy
+from l2t.prediction.promise import ROWS_PER_LABEL, SLOPE, expect_accuracy
 from reproduction import promise_tasks, promises
 from reproduction.promise_tasks import Outcome, Part, predict_tasks
-from reproduction.promises import Numbers, fit_numbers, judge
+from reproduction.promises import Numbers, check_labels_needed, fit_numbers, judge
 
 pytestmark = pytest.mark.reproduction
 
@@ -21,10 +22,11 @@ def outcome(rng, kind="letters", shots=5, n_classes=4, spread=0.0, **more):
     P = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     right = rng.uniform(size=n) < P[:, 0] + spread * rng.normal()
     codes = np.where(right, 0, 1).astype(np.int16)
-    promise = expect_accuracy(P.max(axis=1), shots, n)
+    promise = expect_accuracy(P.max(axis=1), shots, n_classes, n)
     fields = {"expected": promise.expected, "low": promise.low, "high": promise.high}
     fields |= {"rows": promise.rows, "temperature": 1.0, "scores": logits.astype(np.float32)}
-    fields |= {"setting": "true", "n_known": 8, "shared": False} | more
+    fields |= {"setting": "true", "n_known": 8, "shared": False, "number": 0, "part": 0}
+    fields |= {"labels": float(shots), "labels_needed": None} | more
     return Outcome(kind=kind, shots=shots, n_classes=n_classes, codes=codes, **fields)
 
 
@@ -35,7 +37,7 @@ def test_an_outcome_is_judged_by_its_promise(rng):
     assert record["expected"] == pytest.approx(one.expected)
     assert record["inside"] == float(one.low <= record["accuracy"] <= one.high)
     assert (record["ratio"], record["chance"]) == ("0.25 to 0.5", 0.25)
-    other = judge(one, Numbers(slope=0.5 * SLOPE, rows_per_shot=4 * ROWS_PER_SHOT))
+    other = judge(one, Numbers(slope=0.5 * SLOPE, rows_per_label=4 * ROWS_PER_LABEL))
     assert other["expected"] < record["expected"]
     assert other["width"] < record["width"]
     measured = outcome(rng, rows=3.0)  # labelled rows decided: no number changes it
@@ -49,7 +51,22 @@ def test_numbers_are_those_under_which_accuracies_are_likely(rng):
         fit_numbers([outcome(rng, spread=spread) for _ in range(40)]) for spread in (0.0, 0.15)
     )
     assert exact.slope == pytest.approx(1.0, abs=0.1)
-    assert scattered.rows_per_shot < 5.0 < exact.rows_per_shot
+    assert scattered.rows_per_label < 2.5 < exact.rows_per_label
+
+
+def test_labels_needed_are_compared_with_the_accuracy_that_as_many_labels_bring(rng):
+    words = "About 3 more labels per class should raise the accuracy to 90 % (90 % interval {} %)."
+    few, many = (
+        outcome(rng, shots=1, labels_needed=words.format("80 to 97")),
+        outcome(rng, shots=16),
+    )
+    (claim,) = check_labels_needed([many, few]).to_dict("records")
+    ends = [np.mean(one.codes == 0) for one in (few, many)]
+    assert claim["promised"] == 0.9
+    assert claim["real"] == pytest.approx(np.mean(ends))  # 4 is half way from 1 to 16
+    assert claim["inside"] == (0.795 <= claim["real"] <= 0.975)
+    other = outcome(rng, shots=16, number=1)  # another target
+    assert not len(check_labels_needed([few, other]))
 
 
 def test_a_part_is_predicted_once(tmp_path, monkeypatch):
@@ -86,4 +103,5 @@ def test_the_page_has_every_table(rng, tmp_path, monkeypatch):
     text = (tmp_path / "promises.md").read_text()
     for first in ("| 1 | 2 |", "| letters | 2 |", "| noise source | 1 | 1 |", "| chile | 1 |"):
         assert first in text
-    assert (tmp_path / "images" / "promises.svg").exists()
+    assert (tmp_path / "images" / "promises.png").exists()
+    assert len(pd.read_csv(tmp_path / "csv" / "promises.csv")) == len(outcomes)

@@ -19,6 +19,7 @@ from collections.abc import Callable
 import numpy as np
 
 from l2t.numerics import squared_distances
+from l2t.prediction.promise import Promise
 from l2t.typing import Array, Indices, Mask
 from l2t.validation import one_of
 
@@ -140,16 +141,33 @@ def _central(
     return np.asarray(rows[D.argmin(axis=0)])
 
 
-def labels_needed(shots: float, accuracy: float, curve: dict[int, float]) -> str | None:
+def labels_needed(shots: float, promise: Promise, n: int, curve: dict[int, float]) -> str | None:
     """Return a sentence on how many labels per class beyond `shots` the next of `LEVELS` needs.
 
-    `curve` has accuracies in rehearsal by labels per class, beginning with the present number.
+    The interval counts for as many rows as that of the present accuracy, which is most of what is unknown
+    (docs/results/promises.md).
+
+    Parameters
+    ----------
+    shots : float
+        Labels per class.
+    promise : Promise
+        The accuracy to expect with them.
+    n : int
+        The number of unlabelled rows, or of their groups.
+    curve : dict of int to float
+        Accuracies in rehearsal by labels per class, beginning with the present number.
+
+    Returns
+    -------
+    str or None
 
     Examples
     --------
-    >>> labels_needed(5, 0.85, {5: 0.85, 10: 0.88, 20: 0.92})
-    'About 9 more labels per class should raise the accuracy to 90 %.'
+    >>> labels_needed(5, Promise.of(0.85, 20, 200), 200, {5: 0.85, 10: 0.88, 20: 0.92})
+    'About 9 more labels per class should raise the accuracy to 90 % (90 % interval 77 to 98 %).'
     """
+    accuracy = promise.expected
     counts = sorted(curve)
     now = curve[counts[0]]
     if len(counts) < 2 or now >= 1.0:
@@ -164,4 +182,8 @@ def labels_needed(shots: float, accuracy: float, curve: dict[int, float]) -> str
     logs = np.interp(-(1.0 - level), -errors, np.log(counts))
     more = max(1, round(float(np.exp(logs)) - shots))
     many = "labels" if more > 1 else "label"
-    return f"About {more} more {many} per class should raise the accuracy to {100 * level:.0f} %."
+    later = Promise.of(level, promise.rows, n)
+    return (
+        f"About {more} more {many} per class should raise the accuracy to {100 * level:.0f} % "
+        f"(90 % interval {100 * later.low:.0f} to {100 * later.high:.0f} %)."
+    )

@@ -130,11 +130,11 @@ class NovelClasses:
         promise = expect_accuracy(
             softmax(scores, axis=1).max(axis=1),
             training.shots,
+            len(training.classes),
             training.n_unlabeled_groups,
             basis_of(plays, own, ensemble),
             own=None if own is None else (ensemble.accuracy([own]), len(own.codes)),
             randomness=ensemble.randomness,
-            chance=1.0 / len(training.classes),
         )
         expected = None if promise is None else promise.expected
         model, P = model.answering(X, free, expected, seed)
@@ -211,4 +211,5 @@ class NovelClasses:
                 return None
             later = fit_ensemble(replace(situation, shots=times * shots), plays)
             curve[times * shots] = later.accuracy(plays)
-        return labels_needed(self.training.shots, promise.expected, curve)
+        n = self.training.n_unlabeled_groups
+        return labels_needed(self.training.shots, promise, n, curve)

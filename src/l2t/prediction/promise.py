@@ -4,14 +4,15 @@ What is known about an accuracy is a beta distribution with a mean m that counts
 labelled rows had been predicted correctly. The accuracy on n rows then has the variance
 ``m (1 - m) (n + r) / (n (r + 1))``, and the interval is that of a beta distribution with this variance. The
 mean rests on labelled rows that were held out, or on the probabilities of unlabelled rows: with p the mean
-probability of the predicted classes by an ensemble and k labels per class,
+probability of the predicted classes by an ensemble, c classes and k labels of each,
 
-``logit(m) = 0.95 logit(p)``,  ``r = 4.5 k``
+``logit(m) = 0.95 logit(p)``,  ``r = 2 k √min(c, 9)``
 
 The weights of an ensemble minimise the log-loss of rows that were held out, so that p is nearly unbiased. The
-two numbers were chosen on kinds of data that took no part in learning these weights, and hold when each kind
-is left out (docs/results/promises.md); nothing else that is known without more labels (accuracy in plays and
-in cross-validation, distance of the domains, number of classes) made the estimate better on kinds left out.
+numbers were chosen on kinds of data that took no part in learning these weights, and hold when each kind is
+left out (docs/results/promises.md); nothing else that is known without more labels (accuracy in plays and in
+cross-validation, distance of the domains, how far neighbourhoods mislead, classes of the target by those of
+the source) made the estimate better on kinds left out.
 
 In two cases less is expected. Where the accuracy on held-out labelled rows is lower, as with labels given at
 random, their rows take the place of the others. And where the known classes cannot be told apart in plays,
@@ -32,8 +33,10 @@ from l2t.typing import Array
 
 #: Shrinks the logit of the mean probability of an ensemble.
 SLOPE = 0.95
-#: Rows that the mean probability of an ensemble counts for, for each label per class.
-ROWS_PER_SHOT = 4.5
+#: Rows that the mean probability of an ensemble counts for, for one label of each class and divided by the
+#: root of the number of classes; and the number from which further classes tell no more.
+ROWS_PER_LABEL = 2.0
+MOST_CLASSES = 9
 #: The largest part of these rows that is lost, and of the way to chance that the mean goes, where classes may
 #: be random.
 LOST_ROWS = 0.8
@@ -133,15 +136,20 @@ def standard_error(accuracy: float, n: int) -> float:
     return float(np.sqrt((accuracy * (1 - accuracy) + 0.25 / n) / n))
 
 
+def ensemble_rows(shots: float, n_classes: int) -> float:
+    """Return the number of rows that the mean probability of an ensemble counts for."""
+    return ROWS_PER_LABEL * shots * float(np.sqrt(min(n_classes, MOST_CLASSES)))
+
+
 def expect_accuracy(
     probability: Array,
     shots: float,
+    n_classes: int,
     n: int,
     basis: str = "",
     *,
     own: tuple[float, int] | None = None,
     randomness: float = 0.0,
-    chance: float = 0.0,
 ) -> Promise | None:
     """Return the accuracy to expect of an ensemble; None if there are no unlabelled rows.
 
@@ -151,6 +159,8 @@ def expect_accuracy(
         The probabilities of the predicted classes of unlabelled rows.
     shots : float
         Labels per class.
+    n_classes : int
+        The number of classes.
     n : int
         The number of unlabelled rows, or of their groups.
     basis : str, default=""
@@ -159,8 +169,6 @@ def expect_accuracy(
         The accuracy on held-out labelled rows, and their number.
     randomness : float, default=0
         How much speaks for classes that are random, from 0 to 1.
-    chance : float, default=0
-        The accuracy that random classes have.
 
     Returns
     -------
@@ -168,15 +176,16 @@ def expect_accuracy(
 
     Examples
     --------
-    >>> few, many = (expect_accuracy(np.full(100, 0.8), shots, 100) for shots in (1, 20))
+    >>> few, many = (expect_accuracy(np.full(100, 0.8), shots, 4, 100) for shots in (1, 20))
     >>> round(few.expected, 2), few.low < many.low < many.high < few.high
     (0.79, True)
     """
     if not len(probability):
         return None
     expected = float(expit(SLOPE * logit(np.clip(probability.mean(), LEAST, MOST))))
-    expected += TOWARDS_CHANCE * randomness * min(chance - expected, 0.0)
-    rows = ROWS_PER_SHOT * shots * (1.0 - LOST_ROWS * randomness)
+    chance = min(1.0 / n_classes, expected)
+    expected += TOWARDS_CHANCE * randomness * (chance - expected)
+    rows = ensemble_rows(shots, n_classes) * (1.0 - LOST_ROWS * randomness)
     few = max(round(shots), 1)
     cause = f"no more is known with {few} label{'s' if few > 1 else ''} per class"
     if randomness > 0.5:
@@ -185,7 +194,8 @@ def expect_accuracy(
         )
     if own is None:
         return Promise.of(expected, rows, n, basis, cause)
-    measured = Promise.measured(*own, n)
+    accuracy = max(own[0], chance)  # less than chance is an accident
+    measured = Promise.measured(accuracy, own[1], n)
     share = rise((expected - own[0]) / standard_error(*own), CONTRADICTION)
     kept, taken = (1.0 - share) * rows, share * measured.rows
     expected = (kept * expected + taken * measured.expected) / (kept + taken)
