@@ -37,7 +37,7 @@ def test_the_answer_is_unchanged(name):
 def assert_close(found, expected, where):
     """Compare numbers up to one per cent or 2e-3, and everything else exactly.
 
-    By so much differ the same task's answers with kernels of OpenBLAS for other processors (OPENBLAS_CORETYPE).
+    The answers differ by so much between kernels of OpenBLAS for different processors (OPENBLAS_CORETYPE).
     """
     if isinstance(expected, dict):
         assert sorted(found) == sorted(expected), where

@@ -128,9 +128,7 @@ def test_columns_of_a_ranked_source_are_matched_by_name(task):
 
 
 @pytest.mark.parametrize("task", ["other"], indirect=True)
-def test_columns_in_a_store_are_matched_by_name_and_those_of_other_tables_left_out(
-    task, expected
-):
+def test_columns_in_a_store_are_matched_by_name_and_those_of_other_tables_left_out(task, expected):
     (X, y), target, _ = task
     other = X.rename(columns={"column 3": "column x"})
     answers = []
