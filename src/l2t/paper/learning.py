@@ -131,12 +131,12 @@ def learn(  # noqa: PLR0913
     predictions: list[Array] = []
     several = _neighbors(n_neighbors)
     ratios = OwnRatios()
-    given: Iterable[Experience] = ratios.record(_select(experiences, trained_on))
+    selected: Iterable[Experience] = ratios.record(_select(experiences, trained_on))
     if len(several) > 1:  # otherwise they are read only once, without keeping them
-        given = list(given)
+        selected = list(selected)
     for r in several:
         table = Table(
-            recompute_statistics(given, store, n_neighbors=r), kernels=kernels, q_mode=q_mode
+            recompute_statistics(selected, store, n_neighbors=r), kernels=kernels, q_mode=q_mode
         )
         if len(table) < LEAST_EXPERIENCES:
             raise InvalidInputError(
@@ -174,10 +174,12 @@ def _select(experiences: Iterable[Experience], trained_on: TrainedOn) -> Iterato
             f"{type(experiences).__name__}"
         )
     kinds = set()
-    for each in (each for each in experiences if each.status == "done"):
-        kinds.add(each.trained_on)
-        if each.trained_on == trained_on:
-            yield each
+    for experience in experiences:
+        if experience.status != "done":
+            continue
+        kinds.add(experience.trained_on)
+        if experience.trained_on == trained_on:
+            yield experience
     if kinds and trained_on not in kinds:
         raise InvalidInputError(
             f"trained_on must be what some experiences were trained on ({', '.join(sorted(kinds))}), "
@@ -227,11 +229,13 @@ def _with_other_choice(
     sample: TrainingSet, splits: Sequence[Split], predictions: Sequence[Array]
 ) -> Array:
     """Return the prediction of each run with the settings that are best on the other folds."""
-    found, levels = np.full(sample.table.n_runs, np.nan), sample.levels()
+    predicted, levels = np.full(sample.table.n_runs, np.nan), sample.levels()
     for others, held in splits:
-        scores = [_rank_correlation(each[others], levels[others]) for each in predictions]
-        found[held] = predictions[int(np.argmax(scores))][held]
-    return found
+        scores = [
+            _rank_correlation(prediction[others], levels[others]) for prediction in predictions
+        ]
+        predicted[held] = predictions[int(np.argmax(scores))][held]
+    return predicted
 
 
 def _calibration(sample: TrainingSet, held_out: Array) -> dict[int, ErrorQuantiles] | None:
@@ -240,15 +244,15 @@ def _calibration(sample: TrainingSet, held_out: Array) -> dict[int, ErrorQuantil
     inverse = np.maximum(held_out, LEAST)[table.run]
     errors = np.log(table.ratio * inverse * sample.curve.factor(table.n_labels))
     known = np.isfinite(errors)
-    found = {}
+    quantiles = {}
     for count in (0, *np.unique(table.n_labels[known]).tolist()):
         at = known & ((count == 0) | (table.n_labels == count))
         n_pairs = len(np.unique(table.pair[table.run[at]]))
         if n_pairs < 2 and count == 0:
             return None
         # A single pair is no better than none: its interval is infinite.
-        found[count] = ErrorQuantiles.of(errors[at], n_pairs if n_pairs > 1 else 0)
-    return found
+        quantiles[count] = ErrorQuantiles.of(errors[at], n_pairs if n_pairs > 1 else 0)
+    return quantiles
 
 
 def _grid(
@@ -258,7 +262,7 @@ def _grid(
     form: Form,
 ) -> list[Settings]:
     """Return all settings, grouped by Huber threshold, with decreasing gamma."""
-    gammas, hubers = (_positive(*each) for each in (("gamma", gamma), ("huber", huber)))
+    gammas, hubers = (_positive(*named) for named in (("gamma", gamma), ("huber", huber)))
     chosen = tuple(name for name in COMPONENTS if name in components)
     if not chosen or len(chosen) < len(set(components)):
         raise InvalidInputError(
@@ -268,12 +272,12 @@ def _grid(
     return [Settings(g, h, chosen, form) for h, g in itertools.product(hubers, decreasing)]
 
 
-def _positive(name: str, given: float | Sequence[float]) -> list[float]:
+def _positive(name: str, value: float | Sequence[float]) -> list[float]:
     values = np.full(1, np.nan)
     with suppress(TypeError, ValueError):
-        values = np.atleast_1d(np.asarray(given, dtype=np.float64))
+        values = np.atleast_1d(np.asarray(value, dtype=np.float64))
     if not values.size or not (np.isfinite(values) & (values > 0)).all():
-        raise InvalidInputError(f"{name} must be one or more positive numbers, got {given!r:.80}")
+        raise InvalidInputError(f"{name} must be one or more positive numbers, got {value!r:.80}")
     return [float(value) for value in values]
 
 
@@ -281,8 +285,8 @@ def _neighbors(n_neighbors: int | Sequence[int] | None) -> Sequence[int | None]:
     """Return the numbers of neighbours to choose from; None for that of the experiences."""
     if n_neighbors is None:
         return [None]
-    given = n_neighbors if isinstance(n_neighbors, Iterable) else [n_neighbors]
-    several = [whole_number("n_neighbors", r, least=1) for r in given]
+    numbers = n_neighbors if isinstance(n_neighbors, Iterable) else [n_neighbors]
+    several = [whole_number("n_neighbors", r, least=1) for r in numbers]
     if not several:
         raise InvalidInputError("n_neighbors must be one or more whole numbers, got none")
     return several
@@ -319,13 +323,13 @@ def _from_several_starts(
     training_set, sample, settings = trial.training_set, trial.sample, trial.settings
     problem = sample.problem(settings)
     first = problem.starts(n_starts, random_state)
-    found = [problem.solve(theta) for theta in first]
-    best = min(found, key=lambda solution: solution.loss)
-    agree = sum(each.loss - best.loss <= AGREEMENT * abs(best.loss) for each in found)
+    solutions = [problem.solve(theta) for theta in first]
+    best = min(solutions, key=lambda solution: solution.loss)
+    agree = sum(solution.loss - best.loss <= AGREEMENT * abs(best.loss) for solution in solutions)
     agreement = {
         "starts": len(first),
         "starts_agreeing": agree,
-        "losses": [each.loss for each in found],
+        "losses": [solution.loss for solution in solutions],
     }
     if sample is not training_set:
         best = training_set.problem(settings).solve(best.theta)

@@ -110,11 +110,11 @@ class Problem:
         """Return n starts: first equal weights, then random ones."""
         rng = np.random.default_rng(random_state)
         K, level = len(self.table.kernels), float(np.mean(self.y)) - 0.1
-        found = [np.r_[np.full(K, 1.0 / K), 0.1, 0.1, 0.1, level]]
-        while len(found) < n:
+        thetas = [np.r_[np.full(K, 1.0 / K), 0.1, 0.1, 0.1, level]]
+        while len(thetas) < n:
             scales = 10.0 ** rng.uniform(-2, 0, 3)
-            found.append(np.r_[rng.dirichlet(np.full(K, 0.3)), scales, level])
-        return found
+            thetas.append(np.r_[rng.dirichlet(np.full(K, 0.3)), scales, level])
+        return thetas
 
     def predictions(self, theta: Array) -> Array:
         """Return 1/f of every run of the table."""
@@ -154,12 +154,12 @@ class Problem:
         damping, small, n_iter = DAMPING, 0, 0
         reason = "the maximum number of steps was reached"
         while n_iter < MAX_ITER:
-            found = self._step(theta, state, damping)
-            if found is None:
+            step = self._step(theta, state, damping)
+            if step is None:
                 reason = "no step reduces the loss"
                 break
             n_iter += 1
-            theta, new, used = found
+            theta, new, used = step
             damping = max(used / 8, 1e-10)
             small = small + 1 if state[0] - new < TOL * abs(state[0]) else 0
             state = self.derivatives(theta)

@@ -80,7 +80,7 @@ class Selection:
     @property
     def function(self) -> Reflection:
         """The function of the best trial; its `training` has the settings and ratios of all trials."""
-        compared = [each.settings | {"ratio": each.ratio} for each in self.trials]
+        compared = [trial.settings | {"ratio": trial.ratio} for trial in self.trials]
         function = self.best.function
         return replace(function, training={**function.training, "selected_from": compared})
 
@@ -126,16 +126,19 @@ def select(  # noqa: PLR0913
     Selection
         `function` is the chosen one.
     """
-    given, options = list(experiences), [dict(each) for each in settings]
+    past = list(experiences)
+    options = [dict(setting) for setting in settings]
     if not options:
         raise InvalidInputError("settings must be one or more mappings, got none")
-    stated: dict[Any, list[Experience]] = {}  # statistics are recomputed once for each n_neighbors
+    by_neighbors: dict[
+        Any, list[Experience]
+    ] = {}  # statistics are recomputed once for each n_neighbors
     functions = []
-    for each in options:
-        r, rest = each.get("n_neighbors"), {k: v for k, v in each.items() if k != "n_neighbors"}
-        if r not in stated:
-            stated[r] = list(recompute_statistics(given, store, n_neighbors=r))
-        functions.append(learn(stated[r], random_state=random_state, **rest))
+    for option in options:
+        r, rest = option.get("n_neighbors"), {k: v for k, v in option.items() if k != "n_neighbors"}
+        if r not in by_neighbors:
+            by_neighbors[r] = list(recompute_statistics(past, store, n_neighbors=r))
+        functions.append(learn(by_neighbors[r], random_state=random_state, **rest))
     how: dict[str, Any] = {"plan": plan, "starts": starts, "known": known}
     counted: dict[str, Any] = {"label_counts": label_counts, "n_draws": n_draws}
     rows = [_log_ratios(pair, functions, how, counted, random_state) for pair in pairs]
@@ -158,10 +161,10 @@ def _log_ratios(
     codes, groups = target.codes, target.group_codes
     same: dict[str, Any] = {"groups": groups, "random_state": random_state, **counted}
     before = evaluate(target.X, codes, **same)
-    found = []
+    log_ratios = []
     for function in functions:
         W = search(blind, function, random_state=random_state, **how).W
         after = evaluate(target.X @ W, codes, **same)
         ratios = improvement_ratio(before.mean, after.mean, after.n_test)
-        found.append(float(np.log(ratios).mean()))
-    return found
+        log_ratios.append(float(np.log(ratios).mean()))
+    return log_ratios

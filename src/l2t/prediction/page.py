@@ -130,16 +130,16 @@ def _scatter(points: list[list[float]], seen: dict[str, Any], *, after: bool) ->
     drawn = []
     order = sorted(range(len(points)), key=lambda i: seen["given"][i] >= 0)  # labelled ones on top
     for i in order:
-        given, code = seen["given"][i], seen["predicted"][i]
+        label, code = seen["given"][i], seen["predicted"][i]
         x, y = 200 * (1 + 0.94 * points[i][0]), 200 * (1 - 0.94 * points[i][1])
         look = 'r="3" fill="#aab2bf" fill-opacity=".6"'
-        if given >= 0:
-            look = f'r="5" fill="{COLOURS[given % len(COLOURS)]}" stroke="#fff"'
+        if label >= 0:
+            look = f'r="5" fill="{COLOURS[label % len(COLOURS)]}" stroke="#fff"'
         elif after:
             look = f'r="3" fill="{COLOURS[code % len(COLOURS)]}" fill-opacity=".4"'
         drawn.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" {look}/>')
-    label = f"The target {'with predicted classes' if after else 'as given'}"
-    return f'<svg viewBox="0 0 400 400" width="400" role="img" aria-label="{label}">{"".join(drawn)}</svg>'
+    title = f"The target {'with predicted classes' if after else 'as given'}"
+    return f'<svg viewBox="0 0 400 400" width="400" role="img" aria-label="{title}">{"".join(drawn)}</svg>'
 
 
 def _legend(classes: list[str]) -> str:

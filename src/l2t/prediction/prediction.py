@@ -161,10 +161,14 @@ def predict(  # noqa: PLR0913
             f"train_on must be 'auto' or 'target' with shared=False, got {train_on!r}"
         )
     texts = None if text_encoder is None else os.fspath(text_encoder)
-    origins, given = as_domains(sources if isinstance(sources, list) else [sources], target, texts)
-    whole = given
+    origins, user_target = as_domains(
+        sources if isinstance(sources, list) else [sources], target, texts
+    )
+    whole = user_target
     if normalize != "auto":
-        *origins, whole = (preparation.normalize(domain, normalize) for domain in (*origins, given))
+        *origins, whole = (
+            preparation.normalize(domain, normalize) for domain in (*origins, user_target)
+        )
     task = Task.of(
         origins, whole, shared=shared, shared_if_unlabeled=True, random_state=random_state
     )
@@ -205,8 +209,8 @@ def predict(  # noqa: PLR0913
         answer = _answer(solution, coordinates, metric, lambda: coordinates.lift(choose()))
     notes = [SCALED] if columns is not None else []
     if normalize != "auto":
-        scaling = scaling_map(given, whole, unit=normalize in ("rows", "centred"))
-        answer = dataclasses.replace(answer, model=answer.model.after(scaling, given.rows))
+        scaling = scaling_map(user_target, whole, unit=normalize in ("rows", "centred"))
+        answer = dataclasses.replace(answer, model=answer.model.after(scaling, user_target.rows))
         notes += [f"Scaling as requested: {PREPARATIONS[normalize]}."]
     notes += [task.copies] if task.copies else []
     notes += [] if whole.encoder is None else whole.encoder.sentences()
@@ -244,8 +248,8 @@ def _answer(
     else:
         P = np.empty_like(P)
         P[task.rows] = solution.probabilities
-    given = task.given.labeled_rows(default=False)
-    free = P[~given] if not given.all() else P
+    is_labelled = task.given.labeled_rows(default=False)
+    free = P[~is_labelled] if not is_labelled.all() else P
     offsets = decision_offsets(free, metric)
     if offsets is not None:
         model = dataclasses.replace(model, offsets=tuple(offsets.tolist()))
@@ -269,7 +273,7 @@ def _answer(
         labels=np.asarray(classes[codes]),
         probability=np.take_along_axis(P, codes[:, None], axis=1)[:, 0],
         probabilities=P,
-        given=given,
+        given=is_labelled,
         classes=classes,
         choice=solution.choice,
         classifier=solution.classifier,

@@ -438,19 +438,19 @@ def _content_hash(model: Model) -> str:
             return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
-def output_path(files: ParquetFiles, given: str) -> str:
+def output_path(files: ParquetFiles, output: str) -> str:
     """Return the absolute path or URL of the folder to write to, or the file for a single one."""
-    target = given.rstrip("/") if is_remote(given) else str(Path(given).absolute())
+    target = output.rstrip("/") if is_remote(output) else str(Path(output).absolute())
     if target.lower().endswith(TEXT_ENDINGS):
         rule = "output must be a folder or a .parquet file, as data sets are written"
-        raise InvalidInputError(f"{rule}, got {given!r}")
-    folder = given.endswith("/") or (not is_remote(given) and Path(given).is_dir())
+        raise InvalidInputError(f"{rule}, got {output!r}")
+    folder = output.endswith("/") or (not is_remote(output) and Path(output).is_dir())
     if files.is_file and (folder or not target.lower().endswith(ENDINGS)):
         target = f"{target}/{files.root.replace(os.sep, '/').rpartition('/')[2]}"
     real = [path if is_remote(path) else os.path.realpath(path) for path in (files.root, target)]
     first, second = (f"{path.replace(os.sep, '/')}/" for path in real)
     if first.startswith(second) or second.startswith(first):
-        raise InvalidInputError(f"output must not be in or around the data, got {given!r}")
+        raise InvalidInputError(f"output must not be in or around the data, got {output!r}")
     return target
 
 

@@ -257,7 +257,7 @@ def _try_play(
     """Yield a trial for each random draw of labelled rows that leaves rows to test."""
     codes = np.unique(play.target.codes, return_inverse=True)[1]
     rng = np.random.default_rng(random_state)
-    for _ in range(N_DRAWS[max(few for few in N_DRAWS if few <= n_labels)]):
+    for _ in range(N_DRAWS[max(least for least in N_DRAWS if least <= n_labels)]):
         at = draw_labelled(codes, n_labels, rng)[0]
         test = rows_to_test(len(codes), at, play.target.group_codes)
         if len(test):

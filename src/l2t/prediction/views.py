@@ -249,7 +249,7 @@ def _centred_views(
         spectrum = np.eye(placed.shape[1])
     factors = {name: metric, name + SUFFIX: spectrum if metric is None else metric @ spectrum}
     return {
-        each: View(FeatureMap.of(Z, W, unit=unit, before=before)) for each, W in factors.items()
+        name: View(FeatureMap.of(Z, W, unit=unit, before=before)) for name, W in factors.items()
     }
 
 
