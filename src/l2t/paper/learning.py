@@ -32,7 +32,7 @@ from l2t.paper.loss import COMPONENTS, Form, Settings, Solution
 from l2t.paper.table import QMode, Table, recompute_statistics
 from l2t.paper.training_set import Split, TrainingSet, target_splits
 from l2t.statistics import KernelBank
-from l2t.typing import Array
+from l2t.typing import Array, JsonObject
 from l2t.validation import one_of, real_number, whole_number
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def learn(  # noqa: PLR0913
     real_number("best", best, above=0, most=1)
     one_of("trained_on", trained_on, get_args(TrainedOn))
     chosen: _Trial | None = None
-    choices: list[dict[str, Any]] = []
+    choices: list[JsonObject] = []
     predictions: list[Array] = []
     several = _neighbors(n_neighbors)
     ratios = OwnRatios()
@@ -201,7 +201,7 @@ class _Trial:
         """Spearman correlation of predicted and actual levels; -inf if it is undefined."""
         return _rank_correlation(self.held_out, self.sample.levels())
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> JsonObject:
         """Return the settings and their scores as plain values."""
         errors = self.held_out - 1.0 / self.sample.levels()
         errors = errors[np.isfinite(errors)]
@@ -318,7 +318,7 @@ def _cross_validate(
 
 def _from_several_starts(
     trial: _Trial, n_starts: int, random_state: int
-) -> tuple[Solution, dict[str, Any]]:
+) -> tuple[Solution, JsonObject]:
     """Return the best solution, and the agreement of the starts, which are compared on a sample."""
     training_set, sample, settings = trial.training_set, trial.sample, trial.settings
     problem = sample.problem(settings)
@@ -340,7 +340,7 @@ def _function(
     trial: _Trial,
     solution: Solution,
     q_mode: QMode,
-    search: dict[str, Any],
+    search: JsonObject,
     calibration: dict[int, ErrorQuantiles] | None,
 ) -> Reflection:
     training_set, settings = trial.training_set, trial.settings

@@ -24,7 +24,7 @@ from l2t.paper.plan import Plan
 from l2t.paper.search import search
 from l2t.paper.starts import Starts
 from l2t.paper.table import recompute_statistics
-from l2t.typing import Array
+from l2t.typing import Array, JsonObject
 
 if TYPE_CHECKING:
     from l2t.experiences import ExperienceStore
@@ -50,7 +50,7 @@ class SelectionTrial:
         The mean logarithm of the ratios of the searched W on each validation pair.
     """
 
-    settings: dict[str, Any]
+    settings: JsonObject
     function: Reflection
     log_ratios: Array
 

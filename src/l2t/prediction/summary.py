@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import sparse
 
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import GramSpan, two_components
-from l2t.typing import Array, Indices
+from l2t.typing import Array, Indices, JsonObject
 
 if TYPE_CHECKING:
     from l2t.prediction.result import Prediction
@@ -23,7 +23,7 @@ CERTAIN = 0.9
 FAR = 4.0
 
 
-def summarize(prediction: Prediction) -> dict[str, Any]:
+def summarize(prediction: Prediction) -> JsonObject:
     """Return the summary of a prediction; rows are counted from 0.
 
     `map` has up to 600 rows in a square from -1 to 1, `before` in the original features and `after` in those
@@ -57,13 +57,13 @@ def summarize(prediction: Prediction) -> dict[str, Any]:
     }
 
 
-def quality(prediction: Prediction) -> dict[str, Any]:
+def quality(prediction: Prediction) -> JsonObject:
     """Return what is expected and what was measured: accuracy, balanced accuracy, mean F1 and recalls."""
     both = {"expected": prediction.expected, "measured": prediction.measured}
     return {name: values and values.record(prediction.classes) for name, values in both.items()}
 
 
-def finite_or_none(record: dict[str, Any]) -> dict[str, Any]:
+def finite_or_none(record: JsonObject) -> JsonObject:
     """Return a record for JSON, with None in place of numbers that are not finite."""
     return {
         name: None if isinstance(value, float) and not math.isfinite(value) else value
@@ -71,7 +71,7 @@ def finite_or_none(record: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _row(prediction: Prediction, row: int) -> dict[str, Any]:
+def _row(prediction: Prediction, row: int) -> JsonObject:
     """Return a row with its two most probable classes, and its label if it has one."""
     P = prediction.probabilities[row]
     best = np.argsort(-P, kind="stable")[:2]
@@ -114,7 +114,7 @@ def _suspicious(prediction: Prediction) -> Indices:
     return np.asarray(wrong[np.argsort(-prediction.probability[wrong], kind="stable")][:LISTED])
 
 
-def _map(prediction: Prediction, codes: Indices) -> dict[str, Any]:
+def _map(prediction: Prediction, codes: Indices) -> JsonObject:
     target, features = prediction.target, prediction.model.parts[0][0]
     rng = np.random.default_rng(0)
     labelled = rng.permutation(np.flatnonzero(prediction.given))[: MAPPED // 2]
@@ -155,7 +155,7 @@ def clip_outliers(X: Array) -> Array:
     return np.asarray(rows * np.minimum(1.0, most / np.maximum(distance, most or 1.0))[:, None])
 
 
-def _details(prediction: Prediction) -> dict[str, Any]:
+def _details(prediction: Prediction) -> JsonObject:
     """Return the settings of the model, and the number of rehearsals."""
     model, rehearsal = prediction.model, prediction.inference.rehearsal
     return {

@@ -21,7 +21,7 @@ from l2t.domains.labels import known_labels
 from l2t.domains.pair import match_columns
 from l2t.exceptions import InvalidInputError
 from l2t.task import Task
-from l2t.typing import AnyArray, Indices, Mask
+from l2t.typing import AnyArray, Indices, JsonObject, Mask
 from l2t.validation import instance_of, some_of
 
 TrainOn = Literal["auto", "target", "source", "both"]
@@ -327,7 +327,7 @@ def scaling_map(original: Domain, scaled: Domain, *, unit: bool) -> FeatureMap:
     return FeatureMap(None, shift / scale, unit=unit, columns=scale)
 
 
-def describe_task(sources: list[Domain], target: Domain) -> dict[str, Any]:
+def describe_task(sources: list[Domain], target: Domain) -> JsonObject:
     """Return sentences and warnings that describe what `predict` would do with these domains.
 
     Raises
