@@ -22,7 +22,7 @@ from l2t.inference.candidates import Wanted, candidate_algorithms, fit_candidate
 from l2t.inference.choice import choose
 from l2t.inference.coordinates import Coordinates, are_few_and_wide, need_features
 from l2t.inference.result import Candidate, Candidates, Inference
-from l2t.inference.shared.inference import CANDIDATES, as_inference, infer_shared
+from l2t.inference.shared.inference import SHARED_CANDIDATES, as_inference, infer_shared
 from l2t.inference.shared.rows import SharedRows, weights_sentence
 from l2t.numerics import few_threads
 from l2t.paper import Reflection, load_reflection
@@ -261,7 +261,7 @@ def _memory(*several: KnownClasses | None) -> KnownClasses | None:
 def _infer_shared(task: Task, candidates: Wanted | None) -> Inference:
     """Infer with classifiers that are trained on the source's labels."""
     candidates = (candidates,) if isinstance(candidates, str) else candidates
-    names = CANDIDATES if candidates is None else (NO_TRANSFER, *candidates)
+    names = SHARED_CANDIDATES if candidates is None else (NO_TRANSFER, *candidates)
     coordinates = Coordinates.of(task, in_span=are_few_and_wide(task.domains))
     target, *sources = coordinates.task.domains
     shared = infer_shared(target, sources, candidates=names, random_state=task.random_state)

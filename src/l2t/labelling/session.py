@@ -35,7 +35,7 @@ MAX_CLASSES, MAX_NAME = 100, 200
 
 
 @dataclass(frozen=True)
-class Forecast:
+class PredictionUpdate:
     """What a prediction tells a session, as plain values: it may come from another process.
 
     Attributes
@@ -259,7 +259,7 @@ class LabellingSession:
 
     def predict(
         self, callback: Callable[[str], None] | None = None
-    ) -> tuple[Prediction | None, Forecast]:
+    ) -> tuple[Prediction | None, PredictionUpdate]:
         """Predict all rows with the labels so far; None, and why, if these are too few.
 
         The forecast takes effect when it is passed to `adopt`.
@@ -275,7 +275,7 @@ class LabellingSession:
             )
         except InvalidInputError as error:
             reason = f"There is no prediction yet: {str(error).rstrip('.')}."
-            return None, Forecast(Estimate(n_labels, None), (), reason)
+            return None, PredictionUpdate(Estimate(n_labels, None), (), reason)
         used = next((row for row in found.report.rows if row.used), None)
         estimate = Estimate(n_labels, None)
         if used is not None:
@@ -285,9 +285,9 @@ class LabellingSession:
             rows = found.suggest(
                 SUGGESTED, strategy=self.strategy, random_state=self.random_state
             ).tolist()
-        return found, Forecast(estimate, tuple(rows), found.report.headline)
+        return found, PredictionUpdate(estimate, tuple(rows), found.report.headline)
 
-    def adopt(self, forecast: Forecast) -> None:
+    def adopt(self, forecast: PredictionUpdate) -> None:
         """Suggest the rows of a forecast, and add its estimate to the curve."""
         with self._lock:
             self._rows = tuple(forecast.rows)

@@ -20,7 +20,7 @@ from l2t.paper.learning import LEAST_EXPERIENCES, learn
 from l2t.paper.training_set import held_out
 from l2t.typing import Array, Indices
 
-LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+COVERAGE_LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 #: Fewer pairs, or a lower coverage of 90 % intervals, give a warning.
 FEW_PAIRS, POOR_COVERAGE = 20, 0.8
 #: Number of points of a learning curve, in geometric progression.
@@ -143,7 +143,7 @@ def _covered(
         return {}, {}
     within = {
         level: errors <= [function.reach(count, level) for count in counts.tolist()]
-        for level in LEVELS
+        for level in COVERAGE_LEVELS
     }
     coverage = {
         int(count): (float(within[0.9][counts == count].mean()), int((counts == count).sum()))

@@ -31,12 +31,11 @@ from scipy.linalg.blas import dsymm
 from l2t.numerics import squared_distances
 from l2t.paper.kernel_stack import MAX_STORED, KernelStack
 from l2t.statistics import KernelBank
+from l2t.statistics.variance import SIGNS
 from l2t.typing import Array, Indices
 
 #: Number of rows, or of pairs of rows, per block.
 BLOCK = 256
-#: The signs of F(s, s'), F(s, t'), F(t, s') and F(t, t') in h.
-SIGNS = np.array([1.0, -1.0, -1.0, 1.0])
 
 
 class Discrepancy:

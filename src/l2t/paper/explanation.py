@@ -14,7 +14,7 @@ from l2t.paper.function import Reflection
 from l2t.statistics import KernelBank, PairStatistics
 from l2t.typing import Array
 
-N_NEAREST = 5
+N_SIMILAR = 5
 #: Measured ratios are averaged over label counts up to this one: with more labels all are near 1.
 MOST_LABELS = 30
 _TERMS = ("mmd", "variance", "discriminant")
@@ -157,5 +157,5 @@ def _nearest(
     distances = np.linalg.norm(gaps, axis=1)
     return tuple(
         Neighbor.of(runs[i], function.predict(statistics[i], n_labels), distance=distances[i])
-        for i in np.argsort(distances, kind="stable")[:N_NEAREST]
+        for i in np.argsort(distances, kind="stable")[:N_SIMILAR]
     )

@@ -31,7 +31,7 @@ from l2t.paper.table import QMode
 from l2t.statistics import KernelBank
 
 #: The version of the file format by the form of 1/f; newer ones are rejected.
-SCHEMAS: dict[Form, int] = {"paper": 1, "convex": 2}
+SCHEMA_OF_FORM: dict[Form, int] = {"paper": 1, "convex": 2}
 _MAX_BYTES = 16 * 2**20
 _SHIPPED = "l2t.paper.shipped"
 
@@ -155,7 +155,7 @@ def _decode(text: str | bytes) -> tuple[Reflection, str]:
     """Return a function, and the sign that its text was edited: empty if there is none."""
     try:
         header = msgspec.json.decode(text, type=_Header)
-        if header.schema > (newest := SCHEMAS[header.form]):
+        if header.schema > (newest := SCHEMA_OF_FORM[header.form]):
             raise ValueError(
                 f"schema {header.schema} is newer than {newest}; use a newer version of l2t"
             )
@@ -185,7 +185,7 @@ def _checksum(content: dict[str, Any]) -> str:
 
 def _content(function: Reflection) -> dict[str, Any]:
     convex = isinstance(function, ConvexReflection)
-    content: dict[str, Any] = {"schema": SCHEMAS["convex" if convex else "paper"]}
+    content: dict[str, Any] = {"schema": SCHEMA_OF_FORM["convex" if convex else "paper"]}
     content |= {"form": "convex"} if convex else {}
     for name, value in vars(function).items():
         content[name.rstrip("_")] = value.tolist() if isinstance(value, np.ndarray) else value

@@ -22,7 +22,7 @@ CHUNK = 8192
 #: Maximum number of bytes to store for reuse; larger arrays are computed again.
 MAX_STORED = 2**29
 #: Maximum number of terms of the power series: more are slower than the exponential.
-MAX_TERMS = 9
+MAX_SERIES_TERMS = 9
 
 
 class KernelStack:
@@ -103,7 +103,7 @@ class _Buffer:
 
 def _terms(largest: float) -> int:
     """Return the number of terms of the series of exp needed up to an argument, 0 for too many."""
-    for terms in range(2, MAX_TERMS + 1):
+    for terms in range(2, MAX_SERIES_TERMS + 1):
         if largest**terms / factorial(terms) < 2.0**-54:
             return terms
     return 0

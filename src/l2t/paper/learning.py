@@ -28,9 +28,9 @@ from l2t.forecast import ErrorQuantiles, Forecast, OwnRatios
 from l2t.paper.calibration import fit_label_curve
 from l2t.paper.convex import ConvexReflection
 from l2t.paper.function import LEAST, Reflection, ReflectionFunction, checked_count
-from l2t.paper.loss import COMPONENTS, Form, Settings, Solution
-from l2t.paper.table import QMode, Table, recompute_statistics
-from l2t.paper.training_set import Split, TrainingSet, target_splits
+from l2t.paper.loss import COMPONENTS, Form, LossMinimum, LossSettings
+from l2t.paper.table import QMode, RunTable, recompute_statistics
+from l2t.paper.training_set import LearningSet, RunSplit, target_splits
 from l2t.statistics import KernelBank
 from l2t.typing import Array, JsonObject
 from l2t.validation import one_of, real_number, whole_number
@@ -135,7 +135,7 @@ def learn(  # noqa: PLR0913
     if len(several) > 1:  # otherwise they are read only once, without keeping them
         selected = list(selected)
     for r in several:
-        table = Table(
+        table = RunTable(
             recompute_statistics(selected, store, n_neighbors=r), kernels=kernels, q_mode=q_mode
         )
         if len(table) < LEAST_EXPERIENCES:
@@ -143,7 +143,7 @@ def learn(  # noqa: PLR0913
                 f"experiences must be at least {LEAST_EXPERIENCES} of finished runs, got {len(table)}"
             )
         curve = fit_label_curve(table.run, table.n_labels, table.ratio)
-        training_set = TrainingSet.of(
+        training_set = LearningSet.of(
             table, curve if label_curve else replace(curve, c=0.0), max_labels, best
         )
         sample = training_set.sample(random_state)
@@ -191,9 +191,9 @@ def _select(experiences: Iterable[Experience], trained_on: TrainedOn) -> Iterato
 class _Trial:
     """Settings, and the cross-validated predictions of 1/f with them (NaN for runs never held out)."""
 
-    training_set: TrainingSet
-    sample: TrainingSet
-    settings: Settings
+    training_set: LearningSet
+    sample: LearningSet
+    settings: LossSettings
     held_out: Array
 
     @cached_property
@@ -226,7 +226,7 @@ def _rank_correlation(inverse: Array, level: Array) -> float:
 
 
 def _with_other_choice(
-    sample: TrainingSet, splits: Sequence[Split], predictions: Sequence[Array]
+    sample: LearningSet, splits: Sequence[RunSplit], predictions: Sequence[Array]
 ) -> Array:
     """Return the prediction of each run with the settings that are best on the other folds."""
     predicted, levels = np.full(sample.table.n_runs, np.nan), sample.levels()
@@ -238,7 +238,7 @@ def _with_other_choice(
     return predicted
 
 
-def _calibration(sample: TrainingSet, held_out: Array) -> dict[int, ErrorQuantiles] | None:
+def _calibration(sample: LearningSet, held_out: Array) -> dict[int, ErrorQuantiles] | None:
     """Return the quantiles of errors of log ratios, by label count; None for fewer than two pairs."""
     table = sample.table
     inverse = np.maximum(held_out, LEAST)[table.run]
@@ -260,7 +260,7 @@ def _grid(
     huber: float | Sequence[float],
     components: Sequence[str],
     form: Form,
-) -> list[Settings]:
+) -> list[LossSettings]:
     """Return all settings, grouped by Huber threshold, with decreasing gamma."""
     gammas, hubers = (_positive(*named) for named in (("gamma", gamma), ("huber", huber)))
     chosen = tuple(name for name in COMPONENTS if name in components)
@@ -269,7 +269,7 @@ def _grid(
             f"components must be some of {', '.join(COMPONENTS)}, got {components!r:.80}"
         )
     decreasing = sorted(gammas, reverse=True)
-    return [Settings(g, h, chosen, form) for h, g in itertools.product(hubers, decreasing)]
+    return [LossSettings(g, h, chosen, form) for h, g in itertools.product(hubers, decreasing)]
 
 
 def _positive(name: str, value: float | Sequence[float]) -> list[float]:
@@ -293,8 +293,8 @@ def _neighbors(n_neighbors: int | Sequence[int] | None) -> Sequence[int | None]:
 
 
 def _cross_validate(
-    sample: TrainingSet, splits: Sequence[Split], grid: Sequence[Settings]
-) -> list[tuple[Settings, Array]]:
+    sample: LearningSet, splits: Sequence[RunSplit], grid: Sequence[LossSettings]
+) -> list[tuple[LossSettings, Array]]:
     """Return the cross-validated prediction of each run for all settings; NaN if it is never held out.
 
     Within a fold each solution is the start of the next one, with a smaller gamma.
@@ -318,7 +318,7 @@ def _cross_validate(
 
 def _from_several_starts(
     trial: _Trial, n_starts: int, random_state: int
-) -> tuple[Solution, JsonObject]:
+) -> tuple[LossMinimum, JsonObject]:
     """Return the best solution, and the agreement of the starts, which are compared on a sample."""
     training_set, sample, settings = trial.training_set, trial.sample, trial.settings
     problem = sample.problem(settings)
@@ -338,7 +338,7 @@ def _from_several_starts(
 
 def _function(
     trial: _Trial,
-    solution: Solution,
+    solution: LossMinimum,
     q_mode: QMode,
     search: JsonObject,
     calibration: dict[int, ErrorQuantiles] | None,

@@ -34,7 +34,7 @@ from l2t.typing import AnyArray, Array
 from l2t.validation import instance_of
 
 #: Maximum number of rows per domain, drawn at random, in the search; W applies to all rows.
-MAX_ROWS = 1000
+MAX_SEARCH_ROWS = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,8 +129,8 @@ def search(
     """
     plan = plan or Plan()
     part, sides = pair, (pair.source, pair.target)
-    if max(map(len, sides)) > MAX_ROWS:
-        part = DomainPair(*(side.sample(MAX_ROWS, random_state) for side in sides))
+    if max(map(len, sides)) > MAX_SEARCH_ROWS:
+        part = DomainPair(*(side.sample(MAX_SEARCH_ROWS, random_state) for side in sides))
     T = None if known is None else _geometry(known, pair)
     if T is not None:
         if isinstance(starts, Mapping):

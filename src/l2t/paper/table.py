@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 QMode = Literal["full", "diag"]
 
 
-class Table:
+class RunTable:
     """The experiences of finished runs as arrays.
 
     Failed experiences are ignored; `kernels` may be a subset of the experiences' kernels. Arrays over
@@ -72,7 +72,7 @@ class Table:
         """The number of runs."""
         return len(self.keys)
 
-    def take(self, runs: Indices) -> Table:
+    def take(self, runs: Indices) -> RunTable:
         """Return the table of some runs, given in increasing order."""
         part = copy.copy(self)
         part.keys = [self.keys[i] for i in runs]

@@ -31,7 +31,7 @@ BLOCK = 2000
 
 
 @dataclass(frozen=True)
-class Neighbor:
+class LabeledNeighbor:
     """A labelled row near another row.
 
     Attributes
@@ -90,7 +90,7 @@ def nearest_labeled(
     sources: Sequence[Domain],
     rows: Indices,
     n: int,
-) -> list[list[Neighbor]]:
+) -> list[list[LabeledNeighbor]]:
     """Return the n labelled rows nearest to each of some rows of a target, the nearest first.
 
     Of more than 2,000 labelled rows of a source, 2,000 are drawn. A row is not its own neighbour.
@@ -130,7 +130,7 @@ def nearest_labeled(
         for distances, nearest in zip(D, order, strict=True):
             neighbors.append(
                 [
-                    Neighbor(
+                    LabeledNeighbor(
                         source=int(owner[place]) - 1 if owner[place] else None,
                         row=int(places[place]),
                         label=_label(domains[owner[place]], int(places[place])),

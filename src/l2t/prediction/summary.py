@@ -20,7 +20,7 @@ MAPPED, LISTED, CLASSES = 600, 12, 40
 #: A row is uncertain below this probability, the level of all intervals.
 CERTAIN = 0.9
 #: Maximum distance of a drawn row from the centre, in median distances.
-FAR = 4.0
+MAX_MAP_DISTANCE = 4.0
 
 
 def summarize(prediction: Prediction) -> JsonObject:
@@ -151,7 +151,7 @@ def clip_outliers(X: Array) -> Array:
     """Return centred rows with outliers moved towards the centre, so that a plot shows the other rows."""
     rows = X - np.median(X, axis=0)
     distance = np.linalg.norm(rows, axis=1)
-    most = FAR * float(np.median(distance))
+    most = MAX_MAP_DISTANCE * float(np.median(distance))
     return np.asarray(rows * np.minimum(1.0, most / np.maximum(distance, most or 1.0))[:, None])
 
 

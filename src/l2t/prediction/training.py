@@ -37,7 +37,7 @@ KEPT_PER_CLASS = CV_SHOTS
 #: Columns are divided by their standard deviation if the largest one exceeds this many times the lower
 #: quartile. It does for tables of several units, but for no embeddings, images or bags of words that L2T is
 #: measured on: there it is at most 22 times (docs/results/families.md has the kinds of data).
-UNEVEN = 30.0
+UNEVEN_COLUMNS = 30.0
 
 
 def as_domains(
@@ -294,7 +294,7 @@ def column_scales(*parts: Any) -> AnyArray | None:
     """Return the standard deviation of each column within parts if they differ widely, otherwise None."""
     deviations = _deviations(*parts)
     positive = deviations[deviations > 0]
-    if len(positive) < 2 or positive.max() <= UNEVEN * np.quantile(positive, 0.25):
+    if len(positive) < 2 or positive.max() <= UNEVEN_COLUMNS * np.quantile(positive, 0.25):
         return None
     return np.where(deviations > 0, deviations, 1.0)
 

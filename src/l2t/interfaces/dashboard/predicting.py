@@ -20,7 +20,7 @@ from l2t.labelling import LabellingSession
 from l2t.paper import load_reflection
 from l2t.prediction import Prediction
 from l2t.prediction import predict as l2t_predict
-from l2t.prediction.explanation import Neighbor
+from l2t.prediction.explanation import LabeledNeighbor
 from l2t.prediction.training import describe_task
 from l2t.statistics import pair_statistics
 from l2t.typing import JsonObject
@@ -121,7 +121,7 @@ def _results(
 def _nearest_labels(prediction: Prediction, names: list[str]) -> list[str]:
     """Return the labels nearest to each row, with the numbers of their rows."""
 
-    def words(neighbor: Neighbor) -> str:
+    def words(neighbor: LabeledNeighbor) -> str:
         file = "" if neighbor.source is None else f"{names[neighbor.source]} "
         return f"{neighbor.label} ({file}{neighbor.row + 1})"
 

@@ -27,8 +27,8 @@ router = APIRouter(tags=["experiences"])
 
 Key = Annotated[str, Path(pattern="^[0-9a-f]{64}$", description="The key of a run.")]
 Text = Annotated[str, Query(max_length=500, pattern=r"^[^\x00]+$")]
-Count = Annotated[int, Query(ge=0, le=10**9)]
-Order = Literal["created_at", "algorithm", "duration", "improvement_ratio", "n_labels"]
+NonNegative = Annotated[int, Query(ge=0, le=10**9)]
+ExperienceOrder = Literal["created_at", "algorithm", "duration", "improvement_ratio", "n_labels"]
 _MAX_NAMES = 1000
 _MAX_RUNS = 200  # in one filter
 _SCORES = [column.name for column in fields(Score)]
@@ -41,7 +41,7 @@ _RUN += ["created_at"]
 
 def _filters(
     algorithm: Annotated[list[Text] | None, Query(description="Any of these.")] = None,
-    n_labels: Annotated[list[Count] | None, Query(description="Any of these.")] = None,
+    n_labels: Annotated[list[NonNegative] | None, Query(description="Any of these.")] = None,
     domain: Annotated[
         Text | None, Query(description="Source or target, by its whole name.")
     ] = None,
@@ -62,7 +62,7 @@ def _filters(
 
 
 Filtered = Annotated[JsonObject, Depends(_filters)]
-OrderBy = Annotated[Order, Query(description="What to sort by.")]
+OrderBy = Annotated[ExperienceOrder, Query(description="What to sort by.")]
 
 
 @router.get("/facets")
