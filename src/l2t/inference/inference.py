@@ -11,7 +11,7 @@ import numpy as np
 
 from l2t import algorithms as registry
 from l2t.algorithms import NO_TRANSFER, Algorithm
-from l2t.algorithms.given import given_factors
+from l2t.algorithms.matrices import check_matrices
 from l2t.domains import Domain, DomainPair, KnownClasses
 from l2t.domains.domain import is_wide
 from l2t.domains.draw import LANDMARKS
@@ -146,9 +146,9 @@ def infer(  # noqa: PLR0913
     function, forecast = predictor(reflection, method, candidates)
     if forecast is None:
         plan = plan or Plan(n_components=n_components or Plan().n_components)
-        memory = _memory(known, past_classes(store, task.given))
+        memory = _memory(known, past_classes(store, task.whole_target))
         return infer_paper(task, [target, *origins], function, plan, starts, memory)
-    further = [classes for classes in (known, past_classes(store, task.given)) if classes]
+    further = [classes for classes in (known, past_classes(store, task.whole_target)) if classes]
     only_sources = known is None and store is None and not need_features(candidates)
     coordinates = Coordinates.of(task, in_span=only_sources and are_few_and_wide(task.domains))
     inference = infer_in(
@@ -306,7 +306,7 @@ def _rehearse_and_fit(
     """Return the W of each candidate by name, the error messages of others, rehearsal and algorithms."""
     if isinstance(candidates, Mapping):
         identity = registry.make(NO_TRANSFER).fit(pair).W
-        factors = {NO_TRANSFER: identity} | given_factors(candidates, pair.n_features)
+        factors = {NO_TRANSFER: identity} | check_matrices(candidates, pair.n_features)
         return factors, {}, NO_REHEARSAL, {}
     algorithms = candidate_algorithms(candidates, task.random_state)
     tried = {name: algorithm for name, algorithm in algorithms.items() if name != NO_TRANSFER}
@@ -337,7 +337,7 @@ def infer_paper(
     Known classes, such as those of past targets, are the memory that the search uses. The rows keep the order
     of the user (`user_domains`, the target first), because the paper's statistics pair them by position.
     """
-    domains = task.domains if is_wide(task.given.rows) and task.is_sampled else user_domains
+    domains = task.domains if is_wide(task.whole_target.rows) and task.is_sampled else user_domains
     in_span = starts is None and known is None and are_few_and_wide(domains)
     coordinates = Coordinates.of(task.with_domains(domains), in_span=in_span)
     target, *sources = coordinates.task.domains
@@ -370,7 +370,7 @@ def infer_paper(
         n_labels,
         n_classes,
         search=searched,
-        feature_names=task.given.feature_names,
+        feature_names=task.whole_target.feature_names,
     )
     return coordinates.lift(inference)
 

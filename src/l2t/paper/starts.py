@@ -10,7 +10,7 @@ import numpy.typing as npt
 from l2t import algorithms as registry
 from l2t.algorithms import Algorithm
 from l2t.algorithms.base import fit_quietly
-from l2t.algorithms.given import given_factors
+from l2t.algorithms.matrices import check_matrices
 from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError, L2TError
 from l2t.numerics import JointSpan
@@ -39,7 +39,7 @@ def starting_points(
     factors_in_span: dict[str, Array] = {"pca": np.eye(span.rank, u)}
     failed: dict[str, str] = {}
     if isinstance(wanted, Mapping):
-        factors = given_factors(wanted, pair.n_features)
+        factors = check_matrices(wanted, pair.n_features)
         factors_in_span |= {name: _in_span(W, span) for name, W in factors.items()}
     else:
         starts_wanted: Starts = CHEAP_STARTS if wanted is None else wanted

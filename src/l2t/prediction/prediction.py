@@ -244,11 +244,11 @@ def _answer(
     task, model = coordinates.asked, solution.model_of_features(coordinates)
     P = solution.probabilities
     if task.is_sampled:
-        P = model.predict_proba(task.given)
+        P = model.predict_proba(task.whole_target)
     else:
         P = np.empty_like(P)
         P[task.rows] = solution.probabilities
-    is_labelled = task.given.labeled_rows(default=False)
+    is_labelled = task.whole_target.labeled_rows(default=False)
     free = P[~is_labelled] if not is_labelled.all() else P
     offsets = decision_offsets(free, metric)
     if offsets is not None:
@@ -280,7 +280,7 @@ def _answer(
         report=report,
         model=model,
         labels_needed=solution.labels_needed,
-        target=task.given,
+        target=task.whole_target,
         metric=metric,
         expected=expected,
         measured=measured,

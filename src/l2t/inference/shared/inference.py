@@ -12,8 +12,8 @@ combination alone, which is better than the choice by reverse validation, accura
 class balance or agreement (docs/results/shared-classes.md). The manifold classifier is left out with few
 columns, and where 1-NN separates the source's own classes much worse than logistic regression does, as in
 bags of words. Labelled target rows are used for training, and cross-validation on them sets the weight of the
-vote relative to a classifier trained on the target alone (`voting`). Logistic regression is then trained on the
-predictions as pseudo-labels, to classify new rows one by one.
+vote relative to a classifier trained on the target alone (`voting`). Logistic regression is then trained on
+the predictions as pseudo-labels, to classify new rows one by one.
 
 Several sources are used together, each centred by its own mean and weighted by how often its rows are nearest
 to target rows; a source whose own classes are not separable, such as noise, is left out. Half of the vote is
