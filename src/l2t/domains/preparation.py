@@ -93,8 +93,8 @@ def prepare(
     Examples
     --------
     >>> from l2t.domains import digits, mnist
-    >>> found = prepare(digits(), mnist(), "rows")
-    >>> found.how, found.reason
+    >>> prepared = prepare(digits(), mnist(), "rows")
+    >>> prepared.how, prepared.reason
     ('rows', 'rows divided by their norm, as requested')
     """
     instance_of("source", source, Domain)

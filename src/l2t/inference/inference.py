@@ -123,10 +123,11 @@ def infer(  # noqa: PLR0913
     --------
     >>> from l2t.domains import PairSampler, digits, mnist, normalize
     >>> pair = PairSampler(normalize(digits()), normalize(mnist()), 1, n_classes=5)[0]
-    >>> found = infer(pair, n_labels=5)
-    >>> list(found.candidates)
+    >>> inference = infer(pair, n_labels=5)
+    >>> list(inference.candidates)
     ['identity', 'spectrum', 'classes', 'classes+spectrum']
-    >>> found.choice in found.candidates, found.transform(pair.target).shape[0] == len(pair.target)
+    >>> Z = inference.transform(pair.target)
+    >>> inference.choice in inference.candidates, len(Z) == len(pair.target)
     (True, True)
     """
     *origins, target = _domains(pair, sources)

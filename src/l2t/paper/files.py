@@ -173,7 +173,7 @@ def _decode(text: str | bytes) -> tuple[Reflection, str]:
 def shipped() -> tuple[str, ...]:
     """Return the names of the functions that ship with the package."""
     files = resources.files(_SHIPPED).iterdir()
-    return tuple(sorted(each.name[:-5] for each in files if each.name.endswith(".json")))
+    return tuple(sorted(file.name[:-5] for file in files if file.name.endswith(".json")))
 
 
 def _checksum(content: dict[str, Any]) -> str:
@@ -224,8 +224,8 @@ def _check_calibration(calibration: dict[int, ErrorQuantiles], trained_on: Train
         raise ValueError(
             f"calibration must have 0 and label counts, got {sorted(calibration)!r:.80}"
         )
-    for each in calibration.values():
-        errors = np.array(each.errors)
+    for errors_of_count in calibration.values():
+        errors = np.array(errors_of_count.errors)
         if errors.shape != (len(LEVELS),):
             raise ValueError(
                 f"calibration.errors must be of shape {(len(LEVELS),)}, got {errors.shape}"

@@ -106,7 +106,7 @@ def practice(
 
     Examples
     --------
-    >>> [(each.draw, each.steps) for each in practice(2, (1, 8))]
+    >>> [(algorithm.draw, algorithm.steps) for algorithm in practice(2, (1, 8))]
     [(0, 1), (0, 8), (1, 1), (1, 8)]
     """
     whole_number("n_draws", n_draws, least=1)

@@ -86,7 +86,7 @@ def _features_by_column(target: Domain) -> dict[str, Indices]:
 def nearest_labeled(
     features: FeatureMap,
     target: Domain,
-    given: Mask,
+    is_labeled: Mask,
     sources: Sequence[Domain],
     rows: Indices,
     n: int,
@@ -115,7 +115,7 @@ def nearest_labeled(
     list of list of Neighbor
     """
     domains = [target, *sources]
-    labeled = [np.flatnonzero(given), *(_labeled_rows(source) for source in sources)]
+    labeled = [np.flatnonzero(is_labeled), *(_labeled_rows(source) for source in sources)]
     Z = np.concatenate(
         [features(domain.rows[own]) for domain, own in zip(domains, labeled, strict=True)]
     )

@@ -146,9 +146,9 @@ def predict(  # noqa: PLR0913
     >>> from l2t.domains import Domain, PairSampler, digits, normalize
     >>> pair = PairSampler(normalize(digits()), normalize(digits()), 1, n_classes=4)[0]
     >>> codes = pair.target.codes
-    >>> few = np.isin(np.arange(len(codes)), [np.flatnonzero(codes == c)[:5] for c in range(4)])
-    >>> found = predict(pair.source, Domain(pair.target.X, pair.target.y, labeled=few))
-    >>> len(found.labels) == len(codes), bool(np.mean(found.labels == pair.target.y) > 0.8)
+    >>> labeled = np.isin(np.arange(len(codes)), [np.flatnonzero(codes == c)[:5] for c in range(4)])
+    >>> prediction = predict(pair.source, Domain(pair.target.X, pair.target.y, labeled=labeled))
+    >>> len(prediction.labels) == len(codes), bool(np.mean(prediction.labels == pair.target.y) > 0.8)
     (True, True)
     """
     if isinstance(classifier, str | type) or not _is_classifier(classifier):

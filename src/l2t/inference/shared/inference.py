@@ -196,9 +196,9 @@ def infer_shared(
     Examples
     --------
     >>> from l2t.domains import digits, mnist, normalize
-    >>> few = digits().take(np.arange(300))
-    >>> found = infer_shared(Domain(normalize(mnist()).X[::20]), normalize(few), candidates=("means",))
-    >>> found.choice, found.trained_on, found.predict_proba(mnist().X[:5]).shape
+    >>> some = digits().take(np.arange(300))
+    >>> inference = infer_shared(Domain(normalize(mnist()).X[::20]), normalize(some), candidates=("means",))
+    >>> inference.choice, inference.trained_on, inference.predict_proba(mnist().X[:5]).shape
     ('means', 'source', (5, 10))
     """
     several = [sources] if isinstance(sources, Domain) else list(sources)
