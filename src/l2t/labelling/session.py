@@ -212,8 +212,7 @@ class LabellingSession:
         if not known.any():
             return replace(self.target.domain, X=self.target.domain.rows, y=None, labeled=None)
         (typed,) = infer_labels([y], [known], [True])
-        changes: Any = {"X": self.target.domain.rows, "y": typed, "labeled": known}
-        return replace(self.target.domain, **changes)
+        return replace(self.target.domain, X=self.target.domain.rows, y=typed, labeled=known)
 
     def suggested(self, n: int = 1) -> list[int]:
         """Return up to n rows to label next: those of the last forecast, or else central ones."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -139,32 +140,30 @@ def select(  # noqa: PLR0913
         if r not in by_neighbors:
             by_neighbors[r] = list(recompute_statistics(past, store, n_neighbors=r))
         functions.append(learn(by_neighbors[r], random_state=random_state, **rest))
-    how: dict[str, Any] = {"plan": plan, "starts": starts, "known": known}
-    counted: dict[str, Any] = {"label_counts": label_counts, "n_draws": n_draws}
-    rows = [_log_ratios(pair, functions, how, counted, random_state) for pair in pairs]
+
+    def log_ratios(pair: DomainPair) -> list[float]:
+        """Return the mean logarithm of the ratios of the W that each function leads to."""
+        target = pair.target
+        blind = DomainPair(pair.source, Domain(target.X, name=target.name))
+        measure = partial(
+            evaluate,
+            label_counts=label_counts,
+            n_draws=n_draws,
+            groups=target.group_codes,
+            random_state=random_state,
+        )
+        before = measure(target.X, target.codes)
+        means = []
+        for function in functions:
+            W = search(
+                blind, function, plan, starts=starts, known=known, random_state=random_state
+            ).W
+            after = measure(target.X @ W, target.codes)
+            ratios = improvement_ratio(before.mean, after.mean, after.n_test)
+            means.append(float(np.log(ratios).mean()))
+        return means
+
+    rows = [log_ratios(pair) for pair in pairs]
     if not rows:
         raise InvalidInputError("pairs must be one or more, got none")
-    columns = np.array(rows).T
-    return Selection(tuple(map(SelectionTrial, options, functions, columns)))
-
-
-def _log_ratios(
-    pair: DomainPair,
-    functions: Sequence[Reflection],
-    how: Mapping[str, Any],
-    counted: Mapping[str, Any],
-    random_state: int,
-) -> list[float]:
-    """Return the mean logarithm of the ratios of the W that each function leads to."""
-    target = pair.target
-    blind = DomainPair(pair.source, Domain(target.X, name=target.name))
-    codes, groups = target.codes, target.group_codes
-    same: dict[str, Any] = {"groups": groups, "random_state": random_state, **counted}
-    before = evaluate(target.X, codes, **same)
-    log_ratios = []
-    for function in functions:
-        W = search(blind, function, random_state=random_state, **how).W
-        after = evaluate(target.X @ W, codes, **same)
-        ratios = improvement_ratio(before.mean, after.mean, after.n_test)
-        log_ratios.append(float(np.log(ratios).mean()))
-    return log_ratios
+    return Selection(tuple(map(SelectionTrial, options, functions, np.array(rows).T)))

@@ -10,7 +10,7 @@ import itertools
 from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -187,7 +187,8 @@ def recompute_statistics(
         if experience.run_key not in computed:
             run = store.run(experience.run_key)
             assert run.W is not None  # a run with statistics has finished
-            options: dict[str, Any] = {"kernels": bank, "n_neighbors": r}
-            new = pair_statistics(run.pair, run.W, random_state=run.random_state, **options)
+            new = pair_statistics(
+                run.pair, run.W, kernels=bank, n_neighbors=r, random_state=run.random_state
+            )
             computed = {experience.run_key: new}  # experiences of a run are consecutive
         yield replace(experience, statistics=computed[experience.run_key])

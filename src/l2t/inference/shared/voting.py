@@ -139,11 +139,10 @@ def _folds(truth: Indices, groups: Indices) -> list[Indices]:
     fewest = min(len(np.unique(groups[truth == code])) for code in np.unique(truth))
     if fewest < 2:
         return []
-    settings: Any = {"n_splits": min(FOLDS, fewest), "shuffle": True, "random_state": 0}
-    if len(np.unique(groups)) == len(groups):
-        splits = StratifiedKFold(**settings).split(truth, truth)
-    else:
-        splits = StratifiedGroupKFold(**settings).split(truth, truth, groups)
+    has_groups = len(np.unique(groups)) < len(groups)
+    kind = StratifiedGroupKFold if has_groups else StratifiedKFold
+    splitter = kind(min(FOLDS, fewest), shuffle=True, random_state=0)
+    splits = splitter.split(truth, truth, groups if has_groups else None)
     return [left_out for _, left_out in splits]
 
 

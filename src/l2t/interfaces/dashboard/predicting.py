@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -147,9 +146,13 @@ def _statistics(sources: list[Table], prediction: Prediction) -> JsonObject | No
     for domain in (sources[0].domain, prediction.target):
         rows = domain.X[np.sort(rng.permutation(len(domain))[:_MAX_STATISTICS_ROWS])]
         pair.append(Domain(rows if columns is None else rows / columns))
-    how: Any = {"kernels": function.kernels, "n_neighbors": function.n_neighbors}
     try:
-        known = pair_statistics(DomainPair(*pair), prediction.inference.W, **how)
+        known = pair_statistics(
+            DomainPair(*pair),
+            prediction.inference.W,
+            kernels=function.kernels,
+            n_neighbors=function.n_neighbors,
+        )
     except L2TError:  # too few rows
         return None
     weights = function.kernel_weights

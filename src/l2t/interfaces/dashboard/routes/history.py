@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 from fastapi import Path as PathParameter
@@ -69,5 +69,11 @@ def rows(
     `search` is a text in any of the shown columns, `predicted` a class; with `disagrees` only rows whose
     label differs from the prediction.
     """
-    options: Any = {"search": search, "predicted": predicted, "disagrees": disagrees}
-    return read_rows(here.history.file(id, ROWS), order=order, page=page, **options)
+    return read_rows(
+        here.history.file(id, ROWS),
+        order=order,
+        page=page,
+        search=search,
+        predicted=predicted,
+        disagrees=disagrees,
+    )

@@ -132,9 +132,18 @@ def job(
     if running is not None:
         return job_out(running, after)
     past, result = here.history.get(id)
-    kept: Any = {"result": result, "files": here.history.files(id), "seconds": past.seconds}
-    kept |= {"is_repeatable": past.is_repeatable}
-    return JobOut(id=id, kind="predict", state="done", error="", events=[], next=after, **kept)
+    return JobOut(
+        id=id,
+        kind="predict",
+        state="done",
+        error="",
+        events=[],
+        next=after,
+        result=result,
+        files=here.history.files(id),
+        seconds=past.seconds,
+        is_repeatable=past.is_repeatable,
+    )
 
 
 @router.get(
