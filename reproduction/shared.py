@@ -18,9 +18,9 @@ from l2t import infer
 from l2t.classifiers.cross_domain import make_classifier
 from l2t.domains import Domain
 from l2t.inference.shared import Combination, SharedInference, infer_shared
-from l2t.inference.shared.inference import CANDIDATES, LEAST_TRUST, vote_weights
+from l2t.inference.shared.inference import LEAST_TRUST, SHARED_CANDIDATES, vote_weights
 from l2t.inference.shared.rows import SharedRows, smoothness
-from l2t.inference.shared.ways import Decision, distill, vote
+from l2t.inference.shared.voting import Decision, distill, vote
 from l2t.numerics import squared_distances
 from l2t.prediction.trials import draw_labelled
 from l2t.progress import progress_bar
@@ -91,7 +91,7 @@ def write_shared(data: Path, out: Path, work: Path) -> None:
         ],
         work,
     )
-    names = [f"{a} | {b}" for a in CANDIDATES for b in CLASSIFIERS]
+    names = [f"{a} | {b}" for a in SHARED_CANDIDATES for b in CLASSIFIERS]
     table, means = _table(found, names, BENCHMARKS), _mean_curves(curves)
     write_page(
         out / "shared-classes.md",
@@ -145,7 +145,7 @@ def _zero_labels(task: SharedTask) -> Measured:
     """Return the accuracy of each combination without a target label, and its scores."""
     parts = SharedRows.of(Domain(task.target.X), [task.source], 0)
     truth = _codes(task)[parts.target_rows]
-    spaces, _ = parts.spaces(CANDIDATES)
+    spaces, _ = parts.spaces(SHARED_CANDIDATES)
     found, extra = {}, {}
     for name, space in spaces.items():
         for kind in CLASSIFIERS:

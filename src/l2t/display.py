@@ -7,7 +7,7 @@ import math
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from l2t.exceptions import MissingExtraError
 
@@ -73,8 +73,9 @@ def html_table(records: Sequence[Mapping[str, object]], *sentences: str) -> str:
     import pandas as pd
 
     text = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in sentences)
-    how: Any = {"index": False, "float_format": "{:.3f}".format, "na_rep": ""}
-    return str(pd.DataFrame(list(records)).to_html(**how)) + text
+    frame = pd.DataFrame(list(records))
+    table: str = frame.to_html(index=False, float_format="{:.3f}".format, na_rep="")
+    return table + text
 
 
 def new_figure(width: float, height: float) -> Figure:

@@ -100,10 +100,10 @@ class Task:
         other labelled ones.
     n_drawn : int
         The number of the former; every W is fitted to them alone.
-    given : Domain
+    whole_target : Domain
         The target with all its rows in the order of the user.
     rows : int array of shape (n,)
-        The indices of the rows of `target` among those of `given`.
+        The indices of the rows of `target` among those of `whole_target`.
     roles : ClassRoles
         Which classes source and target have.
     shared : bool
@@ -121,7 +121,7 @@ class Task:
     sources: tuple[Domain, ...]
     target: Domain
     n_drawn: int
-    given: Domain
+    whole_target: Domain
     rows: Indices
     roles: ClassRoles
     shared: bool
@@ -187,7 +187,7 @@ class Task:
             sources=tuple(copies.sources),
             target=copies.target,
             n_drawn=min(counts.drawn, len(whole)),
-            given=whole,
+            whole_target=whole,
             rows=rows,
             roles=roles,
             shared=roles.are_shared(shared, unlabeled=shared_if_unlabeled),
@@ -200,7 +200,7 @@ class Task:
     @property
     def is_sampled(self) -> bool:
         """Whether the target has more rows than those that were drawn."""
-        return self.n_drawn < len(self.given)
+        return self.n_drawn < len(self.whole_target)
 
     @property
     def drawn(self) -> Domain:
@@ -249,9 +249,9 @@ class Task:
         -------
         KnownClasses
         """
-        classes = KnownClasses.in_given_order(self.sources).without(self.given)
+        classes = KnownClasses.in_given_order(self.sources).without(self.whole_target)
         for known in further:
-            classes = classes.merge(known.without(self.given))
+            classes = classes.merge(known.without(self.whole_target))
         return classes
 
 

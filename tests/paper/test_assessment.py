@@ -9,7 +9,7 @@ import pytest
 
 from l2t.exceptions import InvalidInputError
 from l2t.paper import assess, learning_curve
-from l2t.paper.assessment import LEVELS
+from l2t.paper.assessment import COVERAGE_LEVELS
 from l2t.paper.training_set import held_out
 
 
@@ -41,7 +41,7 @@ def test_coverage_is_that_of_the_intervals(world, learned):
             for low, high in [learned.interval(each.statistics, count)]
         ]
         assert found.coverage[count] == (pytest.approx(np.mean(inside)), len(rows))
-    assert list(found.reliability) == list(LEVELS)
+    assert list(found.reliability) == list(COVERAGE_LEVELS)
     assert np.all(np.diff(list(found.reliability.values())) >= 0)
 
 

@@ -14,8 +14,8 @@ from l2t.exceptions import FileFormatError, InvalidInputError
 from l2t.numerics import gradient_error
 from l2t.paper import ConvexReflection, Plan, ReflectionFunction, learn, load_reflection, search
 from l2t.paper.convex_loss import ConvexProblem
-from l2t.paper.loss import Settings, Units
-from l2t.paper.table import Table
+from l2t.paper.loss import LossSettings, Units
+from l2t.paper.table import RunTable
 from l2t.statistics import KernelBank, PairStatistics, pair_statistics
 
 BANK = KernelBank(0, 1, 1)
@@ -30,8 +30,8 @@ def by_hand(**changed):
 
 
 def problem_of(world, settings=None, seed=0):
-    table = Table(world.experiences(20, seed=seed))
-    settings = settings or Settings(1e-3, 0.05, form="convex")
+    table = RunTable(world.experiences(20, seed=seed))
+    settings = settings or LossSettings(1e-3, 0.05, form="convex")
     return ConvexProblem(table, table.run, 1.0 / table.ratio, Units.of(table), settings)
 
 
@@ -72,7 +72,7 @@ def test_the_paper_form_with_one_kernel_is_the_same():
 
 @pytest.mark.parametrize("huber", [1e-3, 0.05, 10.0])
 def test_gradient(world, rng, huber):
-    problem = problem_of(world, Settings(1e-3, huber, form="convex"))
+    problem = problem_of(world, LossSettings(1e-3, huber, form="convex"))
     theta = rng.uniform(0.0, 0.2, 3 * len(world.kernels) + 1)
     error = gradient_error(lambda t: (problem.value(t), problem.gradient(t)), theta, step=1e-6)
     assert error < 1e-6
@@ -81,7 +81,7 @@ def test_gradient(world, rng, huber):
 @pytest.mark.parametrize("huber", [0.01, 0.05, 10.0])
 def test_there_is_one_optimum(world, rng, huber):
     """Wherever the search begins, it ends where no allowed direction lowers the loss."""
-    problem = problem_of(world, Settings(1e-4, huber, form="convex"))
+    problem = problem_of(world, LossSettings(1e-4, huber, form="convex"))
     start = problem.starts(5, 0)
     assert len(start) == 1
     found = problem.solve(start[0])
@@ -98,7 +98,7 @@ def test_there_is_one_optimum(world, rng, huber):
 def test_least_squares_is_a_closed_form(world):
     """With a threshold above all residuals and all weights positive it is ridge regression."""
     gamma = 1e-3
-    problem = problem_of(world, Settings(gamma, 1e3, ("mmd",), form="convex"))
+    problem = problem_of(world, LossSettings(gamma, 1e3, ("mmd",), form="convex"))
     run, K = problem.run, len(world.kernels)
     problem.y = problem.predictions(np.r_[np.linspace(0.1, 0.3, K), np.zeros(2 * K), 0.5])[run]
     x = problem._x[run][:, [*range(K), 3 * K]]

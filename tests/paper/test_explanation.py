@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from l2t.paper import Neighbor, learn
-from l2t.paper.explanation import MOST_LABELS, N_NEAREST
+from l2t.paper.explanation import MOST_LABELS, N_SIMILAR
 from l2t.statistics import KernelBank
 
 
@@ -43,7 +43,7 @@ def test_the_same_statistics_come_first(learned, world):
     past = world.experiences(30)
     wanted = past[51]
     found = learned.explain(wanted.statistics, past=iter(past)).nearest
-    assert len(found) == N_NEAREST
+    assert len(found) == N_SIMILAR
     assert found[0].run_key == wanted.run_key
     assert found[0].distance == 0.0
     distances = [each.distance for each in found]
@@ -70,11 +70,11 @@ def test_the_nearest_are_the_nearest(learned, world, rng):
     rows = np.array([[terms[name] for name in names] for terms in runs.values()])
     own = np.array([learned.terms(statistics)[name] for name in names])
     distances = np.linalg.norm((rows - own) / rows.std(axis=0), axis=1)
-    expected = [list(runs)[i] for i in np.argsort(distances)[:N_NEAREST]]
+    expected = [list(runs)[i] for i in np.argsort(distances)[:N_SIMILAR]]
     found = learned.explain(statistics, past=past).nearest
     assert [each.run_key for each in found] == expected
     np.testing.assert_allclose(
-        [each.distance for each in found], np.sort(distances)[:N_NEAREST], rtol=1e-9
+        [each.distance for each in found], np.sort(distances)[:N_SIMILAR], rtol=1e-9
     )
 
 

@@ -17,9 +17,9 @@ from l2t.forecast import Forecast, refine
 from l2t.paper import learn, learning, recompute_statistics, training_set
 from l2t.paper.calibration import LabelCurve
 from l2t.paper.files import to_json
-from l2t.paper.loss import COMPONENTS, Settings
-from l2t.paper.table import Table
-from l2t.paper.training_set import TrainingSet, target_splits
+from l2t.paper.loss import COMPONENTS, LossSettings
+from l2t.paper.table import RunTable
+from l2t.paper.training_set import LearningSet, target_splits
 from l2t.statistics import PairStatistics
 
 
@@ -187,7 +187,7 @@ def test_pairs_with_one_target_are_held_out_together(world, monkeypatch):
 
 def test_intervals_come_from_settings_chosen_on_other_folds(world):
     """Of two settings each is perfect on one half of the runs: neither may be used where it was chosen."""
-    whole = TrainingSet.of(Table(world.experiences(20)), LabelCurve(0.0, 3, 60), None)
+    whole = LearningSet.of(RunTable(world.experiences(20)), LabelCurve(0.0, 3, 60), None)
     levels, half = whole.levels(), np.arange(40) < 20
     right, wrong = 1.0 / levels, levels
     predictions = [np.where(half, right, wrong), np.where(half, wrong, right)]
@@ -198,14 +198,14 @@ def test_intervals_come_from_settings_chosen_on_other_folds(world):
 def test_held_out_predictions_do_not_see_their_target(world):
     """Whatever the ratios of a target are, what is predicted of it stays."""
     experiences = world.experiences(20)
-    grid = [Settings(1e-3, 0.1), Settings(1e-4, 0.1)]
+    grid = [LossSettings(1e-3, 0.1), LossSettings(1e-4, 0.1)]
     found = []
     for absurd in (False, True):
         changed = [
             replace(each, improvement_ratio=3.0) if absurd and each.source == "0/source 4" else each
             for each in experiences
         ]
-        whole = TrainingSet.of(Table(changed), LabelCurve(0.0, 3, 60), None)
+        whole = LearningSet.of(RunTable(changed), LabelCurve(0.0, 3, 60), None)
         splits = target_splits(whole.table.target, 5, np.random.default_rng(0))
         fold = next(held for _, held in splits if held[whole.table.pair == 4].all())
         found.append(

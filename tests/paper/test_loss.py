@@ -13,26 +13,26 @@ from l2t.paper import loss
 from l2t.paper.loss import (
     COMPONENTS,
     LEAST_SCALE,
-    LEAST_TAU,
+    LEAST_TAU_UNITS,
+    LossMinimum,
+    LossSettings,
     Problem,
-    Settings,
-    Solution,
     Units,
 )
-from l2t.paper.table import Table
+from l2t.paper.table import RunTable
 from l2t.statistics import PairStatistics
 
 
 def problem_of(world, settings=None, *, n_pairs=20, seed=0):
-    settings = settings or Settings(gamma=1e-3, huber=0.05)
-    table = Table(world.experiences(n_pairs, seed=seed))
+    settings = settings or LossSettings(gamma=1e-3, huber=0.05)
+    table = RunTable(world.experiences(n_pairs, seed=seed))
     return Problem(table, table.run, 1.0 / table.ratio, Units.of(table), settings)
 
 
 def point(problem, rng):
     """Return a theta inside the bounds, near enough to the best for small and large residuals."""
     alone = Problem(
-        problem.table, problem.run, problem.y, problem.units, Settings(gamma=1e-4, huber=0.05)
+        problem.table, problem.run, problem.y, problem.units, LossSettings(gamma=1e-4, huber=0.05)
     )
     best = alone.solve(problem.starts(1, 0)[0]).theta
     return best + rng.uniform(0.005, 0.02, len(best))
@@ -40,14 +40,14 @@ def point(problem, rng):
 
 @pytest.mark.parametrize("huber", [1e-3, 0.05, 10.0])
 def test_gradient(world, rng, huber):
-    problem = problem_of(world, Settings(1e-3, huber))
+    problem = problem_of(world, LossSettings(1e-3, huber))
     theta = point(problem, rng)
     assert gradient_error(lambda t: problem.derivatives(t)[:2], theta, step=1e-6) < 1e-7
     assert problem.value(theta) == pytest.approx(problem.derivatives(theta)[0], rel=1e-12)
 
 
 def test_both_parts_make_the_hessian(world, rng):
-    problem = problem_of(world, Settings(1e-3, 0.05))
+    problem = problem_of(world, LossSettings(1e-3, 0.05))
     theta, step = point(problem, rng), 1e-6
     residual = np.abs(problem.predictions(theta)[problem.run] - problem.y)
     assert np.abs(residual - 0.05).min() > 1e-4, "away from kinks"
@@ -80,7 +80,7 @@ def _straight(problem, theta, beyond):
 
 
 def test_gauss_newton_matrix_is_positive(world, rng):
-    problem = problem_of(world, Settings(1e-3, 1e-3))
+    problem = problem_of(world, LossSettings(1e-3, 1e-3))
     _, _, gauss_newton, _ = problem.derivatives(point(problem, rng))
     assert np.linalg.eigvalsh(gauss_newton).min() > -1e-12
 
@@ -89,7 +89,7 @@ def test_the_formula(world, rng):
     """Predictions are the paper's 1/f, in the paper's parameters."""
     problem = problem_of(world)
     theta = point(problem, rng)
-    beta, lambda_, mu, b = Solution(theta, 0.0, 0).parameters(problem.units)
+    beta, lambda_, mu, b = LossMinimum(theta, 0.0, 0).parameters(problem.units)
     experiences = world.experiences(20)[:: len(world.counts)]
     by_hand = [
         beta @ s.d + lambda_ * beta @ s.Q @ beta + mu / (beta @ s.tau) + b
@@ -99,20 +99,20 @@ def test_the_formula(world, rng):
 
 
 def test_huber_limits(world, rng):
-    squares = problem_of(world, Settings(1e-3, 1e6))
+    squares = problem_of(world, LossSettings(1e-3, 1e6))
     theta = point(squares, rng)
     ridge = 0.5e-3 * np.sum(theta[:-1] ** 2)
     residual = squares.predictions(theta)[squares.run] - squares.y
     assert squares.value(theta) == pytest.approx(0.5 * np.mean(residual**2) + ridge)
     h = 1e-9
-    lines = problem_of(world, Settings(1e-3, h))
+    lines = problem_of(world, LossSettings(1e-3, h))
     assert (lines.value(theta) - ridge) / h == pytest.approx(np.mean(np.abs(residual)), rel=1e-6)
 
 
 @pytest.mark.parametrize("off", COMPONENTS)
 def test_a_component_that_is_off_keeps_its_bound(world, rng, off):
     on = tuple(name for name in COMPONENTS if name != off)
-    problem = problem_of(world, Settings(1e-4, 0.05, on))
+    problem = problem_of(world, LossSettings(1e-4, 0.05, on))
     theta = problem.solve(point(problem, rng)).theta
     K = len(problem.table.kernels)
     place = K + COMPONENTS.index(off)
@@ -122,7 +122,7 @@ def test_a_component_that_is_off_keeps_its_bound(world, rng, off):
 
 
 def test_the_search_ends_where_nothing_falls(world, rng):
-    problem = problem_of(world, Settings(1e-4, 0.05), n_pairs=40)
+    problem = problem_of(world, LossSettings(1e-4, 0.05), n_pairs=40)
     for theta in problem.starts(4, 3):
         found = problem.solve(theta)
         assert found.loss == problem.value(found.theta)
@@ -134,7 +134,7 @@ def test_the_search_ends_where_nothing_falls(world, rng):
 
 
 def test_the_search_says_why_it_stopped(world, monkeypatch):
-    problem = problem_of(world, Settings(1e-4, 0.05), n_pairs=40)
+    problem = problem_of(world, LossSettings(1e-4, 0.05), n_pairs=40)
     start = problem.starts(1, 0)[0]
     found = problem.solve(start)
     assert re.match(
@@ -146,7 +146,7 @@ def test_the_search_says_why_it_stopped(world, monkeypatch):
 
 
 def test_the_loss_never_rises(world, monkeypatch):
-    problem = problem_of(world, Settings(1e-4, 0.05), n_pairs=40)
+    problem = problem_of(world, LossSettings(1e-4, 0.05), n_pairs=40)
     start = problem.starts(2, 1)[1]
     losses = [problem.value(start)]
     for n in range(1, 12):
@@ -157,7 +157,7 @@ def test_the_loss_never_rises(world, monkeypatch):
 
 
 def test_starts_agree_where_the_problem_tells(world):
-    problem = problem_of(world, Settings(1e-4, 0.05), n_pairs=60)
+    problem = problem_of(world, LossSettings(1e-4, 0.05), n_pairs=60)
     found = [problem.solve(theta) for theta in problem.starts(8, 0)]
     losses = np.array([each.loss for each in found])
     np.testing.assert_allclose(losses, losses.min(), rtol=1e-6)
@@ -182,14 +182,14 @@ def test_starts(world):
 def test_no_weight_on_tau_is_no_division_by_zero(world):
     problem = problem_of(world)
     theta = np.r_[np.zeros(len(world.kernels)), 0.1, 0.1, 0.1, 0.8]
-    np.testing.assert_allclose(problem.predictions(theta), 0.1 / LEAST_TAU + 0.8)
+    np.testing.assert_allclose(problem.predictions(theta), 0.1 / LEAST_TAU_UNITS + 0.8)
     assert np.isfinite(problem.solve(theta).loss)
 
 
 def test_statistics_that_are_zero_have_a_unit(world, plain):
     K = len(world.kernels)
     nothing = PairStatistics(np.zeros(K), np.zeros((K, K)), np.zeros(K), world.kernels, 5)
-    table = Table([replace(plain, statistics=nothing)])
+    table = RunTable([replace(plain, statistics=nothing)])
     units = Units.of(table)
     assert (units.d, units.Q, units.tau) == (1.0, 1.0, 1.0)
     np.testing.assert_array_equal(units.by_kernel, np.ones((3, K)))

@@ -128,7 +128,7 @@ def test_some_of_many_rows_are_enough(reflection, monkeypatch):
     Xt = 2 * rng.normal(size=(3, 10))[yt] + rng.normal(size=(240, 10)) + 0.5
     pair = DomainPair(Domain(Xs, ys), Domain(Xt, yt))
     whole = search(pair, reflection, Plan("grassmann", 4), starts=())
-    monkeypatch.setitem(search.__globals__, "MAX_ROWS", 150)
+    monkeypatch.setitem(search.__globals__, "MAX_SEARCH_ROWS", 150)
     part = search(pair, reflection, Plan("grassmann", 4), starts=())
     assert part.W.shape == (10, 4)
     assert part.history[-1] != whole.history[-1]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from l2t.paper.table import Table
+from l2t.paper.table import RunTable
 from l2t.statistics import KernelBank
 
 
@@ -21,7 +21,7 @@ def runs_of(experiences):
 
 def test_a_row_a_run_and_a_ratio_an_experience(world):
     experiences = world.experiences(7)
-    table = Table(experiences)
+    table = RunTable(experiences)
     runs = runs_of(experiences)
     assert (len(table), table.n_runs) == (42, 14)
     assert table.keys == [each.run_key for each in runs]
@@ -37,14 +37,14 @@ def test_a_row_a_run_and_a_ratio_an_experience(world):
 def test_mixed_experiences_find_their_run(world, rng):
     experiences = world.experiences(7)
     mixed = [experiences[i] for i in rng.permutation(len(experiences))]
-    table = Table(mixed)
+    table = RunTable(mixed)
     assert [table.keys[i] for i in table.run] == [each.run_key for each in mixed]
     d = whole(table)[0]
     np.testing.assert_array_equal(d, [each.statistics.d for each in runs_of(mixed)])
 
 
 def test_some_runs(world):
-    table = Table(world.experiences(7))
+    table = RunTable(world.experiences(7))
     runs = np.array([1, 2, 6, 7, 13])
     part = table.take(runs)
     assert part.keys == [table.keys[i] for i in runs]
@@ -61,7 +61,7 @@ def test_some_runs(world):
 
 def test_the_diagonal_alone(world):
     experiences = world.experiences(3)
-    Q = whole(Table(experiences, q_mode="diag"))[1]
+    Q = whole(RunTable(experiences, q_mode="diag"))[1]
     expected = [np.diag(np.diag(each.statistics.Q)) for each in runs_of(experiences)]
     np.testing.assert_array_equal(Q, expected)
 
@@ -69,7 +69,7 @@ def test_the_diagonal_alone(world):
 def test_a_part_of_the_bank(world):
     experiences = world.experiences(3)
     part = KernelBank(-1, 1, 1)
-    d, Q, tau = whole(Table(experiences, kernels=part))
+    d, Q, tau = whole(RunTable(experiences, kernels=part))
     for i, each in enumerate(runs_of(experiences)):
         np.testing.assert_array_equal(d[i], each.statistics.d[1:4])
         np.testing.assert_array_equal(Q[i], each.statistics.Q[1:4, 1:4])
@@ -79,7 +79,7 @@ def test_a_part_of_the_bank(world):
 def test_the_same_domains_are_one_pair(world):
     """Whichever run: a pair is its source and its target."""
     first, *_, last = world.experiences(5)
-    pairs = Table(
+    pairs = RunTable(
         [
             first,
             replace(last, source=first.source),

@@ -22,7 +22,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from l2t.algorithms.base import LatentFactors, SoftAlgorithm
-from l2t.algorithms.spectrum import MAX_ROWS, spectrum_factor
+from l2t.algorithms.spectrum import MAX_SPECTRUM_ROWS, spectrum_factor
 from l2t.domains import DomainPair, KnownClasses
 from l2t.domains.domain import DENSE_FEATURES
 from l2t.exceptions import InvalidInputError
@@ -81,7 +81,7 @@ class ClassesSpectrum(Classes):
 
     def _fit(self, pair: DomainPair) -> LatentFactors:
         T = self._geometry(pair)
-        rows = pair.target.sample(MAX_ROWS, self.random_state).X
+        rows = pair.target.sample(MAX_SPECTRUM_ROWS, self.random_state).X
         return self._pack(pair, T @ spectrum_factor(rows @ T))
 
 

@@ -33,7 +33,7 @@ GRAPH_NEIGHBORS = (5, 10, 15)
 #: Maximum number of principal axes of the target.
 MAX_AXES = 256
 #: Maximum number of target rows, drawn at random: time grows with the cube.
-MAX_ROWS = 1000
+MAX_SPECTRUM_ROWS = 1000
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,9 @@ class Spectrum(SoftAlgorithm):
     relies_on_neighbours: ClassVar[bool] = True
 
     def _fit(self, pair: DomainPair) -> LatentFactors:
-        return self._pack(pair, spectrum_factor(pair.target.sample(MAX_ROWS, self.random_state).X))
+        return self._pack(
+            pair, spectrum_factor(pair.target.sample(MAX_SPECTRUM_ROWS, self.random_state).X)
+        )
 
 
 def spectrum_factor(X: AnyArray) -> Array:

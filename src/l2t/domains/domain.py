@@ -268,11 +268,13 @@ class Domain:
         index = np.asarray(rows)
         if index.size == 0:
             index = index.astype(np.intp)
-        columns = {"X": self.rows, "y": self.y, "labeled": self.labeled, "groups": self.groups}
-        taken: Any = {
-            role: None if values is None else values[index] for role, values in columns.items()
-        }
-        return self.with_rows(**taken, name=self.name if name is None else name)
+        return self.with_rows(
+            X=self.rows[index],
+            y=None if self.y is None else self.y[index],
+            labeled=None if self.labeled is None else self.labeled[index],
+            groups=None if self.groups is None else self.groups[index],
+            name=self.name if name is None else name,
+        )
 
     def with_rows(self, **changes: Any) -> Domain:
         """Return the domain with other rows in the same columns, and with other fields that are given."""

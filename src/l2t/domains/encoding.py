@@ -278,7 +278,9 @@ def _date_format(texts: AnyArray) -> str:
         if len(text) < 8 or text.isdigit() or not text[:2].strip("/.-").isdigit():
             return ""
     formats = DATE_FORMATS if len(texts) else ()
-    return next((each for each in formats if not np.isnat(_parse_dates(texts, each)).any()), "")
+    return next(
+        (pattern for pattern in formats if not np.isnat(_parse_dates(texts, pattern)).any()), ""
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,7 +27,7 @@ PREPARATIONS = {
 N_SHOTS = 5
 N_SPLITS = 20
 MAX_CLASSES = 10
-MAX_SOURCE_ROWS = 1000
+MAX_EVALUATED_ROWS = 1000
 #: Columns are z-scored if the largest standard deviation exceeds the median by this factor.
 UNEVEN = 10.0
 #: A column whose values differ by at most this many units of rounding is constant.
@@ -93,8 +93,8 @@ def prepare(
     Examples
     --------
     >>> from l2t.domains import digits, mnist
-    >>> found = prepare(digits(), mnist(), "rows")
-    >>> found.how, found.reason
+    >>> prepared = prepare(digits(), mnist(), "rows")
+    >>> prepared.how, prepared.reason
     ('rows', 'rows divided by their norm, as requested')
     """
     instance_of("source", source, Domain)
@@ -216,7 +216,7 @@ def _evaluate(source: Domain, usable: Mask, random_state: int) -> dict[str, Arra
 def _sample_rows(codes: AnyArray, rng: np.random.Generator) -> Indices:
     """Return random rows of random classes, at least two of each; class frequencies are kept."""
     some = rng.permutation(_repeated(codes[codes >= 0]))[:MAX_CLASSES]
-    rows = rng.permutation(np.flatnonzero(np.isin(codes, some)))[:MAX_SOURCE_ROWS]
+    rows = rng.permutation(np.flatnonzero(np.isin(codes, some)))[:MAX_EVALUATED_ROWS]
     return np.asarray(rows[np.isin(codes[rows], _repeated(codes[rows]))])
 
 

@@ -17,7 +17,7 @@ import time
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -148,19 +148,22 @@ class _Task:
     def accuracies(self, factors: LatentFactors | None = None) -> dict[TrainedOn, Accuracies]:
         """Return the accuracies under W, or on the original features, for each kind of training rows."""
         (source, target), protocol = (self.pair.source, self.pair.target), self.protocol
-        common: Any = {"classifier": protocol.classifier, "random_state": self.random_state}
-        draws = common | {"label_counts": protocol.label_counts, "n_draws": protocol.n_draws}
-        draws["groups"] = self.joined.target.group_codes
+        measure = partial(evaluate, classifier=protocol.classifier, random_state=self.random_state)
+        measure_draws = partial(
+            measure,
+            label_counts=protocol.label_counts,
+            n_draws=protocol.n_draws,
+            groups=self.joined.target.group_codes,
+        )
         Z = target.X if factors is None else target.X @ factors.W
-        accuracies: dict[TrainedOn, Accuracies] = {"target": evaluate(Z, target.codes, **draws)}
+        accuracies: dict[TrainedOn, Accuracies] = {"target": measure_draws(Z, target.codes)}
         if self.shared and (codes := self.common_codes) is not None:
             rows = codes >= 0
             X = source.X[rows]
             labelled = X if factors is None else X @ factors.source_W, codes[rows]
             tested = np.where(np.isin(target.codes, codes[rows]), target.codes, -1)
-            no_draws: Any = {"label_counts": (0,), "n_draws": 1, "source": labelled}
-            accuracies["source"] = evaluate(Z, tested, **common, **no_draws)
-            accuracies["both"] = evaluate(Z, target.codes, source=labelled, **draws)
+            accuracies["source"] = measure(Z, tested, label_counts=(0,), n_draws=1, source=labelled)
+            accuracies["both"] = measure_draws(Z, target.codes, source=labelled)
         return accuracies
 
 

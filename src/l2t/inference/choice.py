@@ -46,7 +46,7 @@ def choose(
     groups = None if target.group_codes is None else target.group_codes[labelled]
     rows = LabelledRows(target.X[labelled], target.codes[labelled], groups)
     meta = meta_features(task.drawn, known, rehearsal if usable else None, shots, n_classes)
-    meta = replace(meta, n_test=max(len(task.given) - n_labels, 1))
+    meta = replace(meta, n_test=max(len(task.whole_target) - n_labels, 1))
     if rows.without is not None:
         seen = rows.without
         meta = replace(meta, own_error=1.0 - seen.nearest, n_own=seen.n_rows)

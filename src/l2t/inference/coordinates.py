@@ -102,7 +102,7 @@ class Coordinates:
             span = GramSpan.of([_divided(domain.rows, columns) for domain in task.domains])
         placed = zip(task.domains, span.coordinates, strict=True)
         target, *sources = (domain.with_features(Z) for domain, Z in placed)
-        inside = replace(task.with_domains([target, *sources]), given=target)
+        inside = replace(task.with_domains([target, *sources]), whole_target=target)
         return cls(task, inside, columns, span)
 
     def only(self, places: Sequence[int]) -> Coordinates:
@@ -121,7 +121,7 @@ class Coordinates:
         task = self.task
         if self.asked.is_sampled:
             sources = [
-                unlabel_in_span(source, self.asked.given, self.span, self.columns)
+                unlabel_in_span(source, self.asked.whole_target, self.span, self.columns)
                 for source in task.sources
             ]
             task = task.with_domains([task.target, *sources])

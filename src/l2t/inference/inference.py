@@ -11,7 +11,7 @@ import numpy as np
 
 from l2t import algorithms as registry
 from l2t.algorithms import NO_TRANSFER, Algorithm
-from l2t.algorithms.given import given_factors
+from l2t.algorithms.matrices import check_matrices
 from l2t.domains import Domain, DomainPair, KnownClasses
 from l2t.domains.domain import is_wide
 from l2t.domains.draw import LANDMARKS
@@ -22,7 +22,7 @@ from l2t.inference.candidates import Wanted, candidate_algorithms, fit_candidate
 from l2t.inference.choice import choose
 from l2t.inference.coordinates import Coordinates, are_few_and_wide, need_features
 from l2t.inference.result import Candidate, Candidates, Inference
-from l2t.inference.shared.inference import CANDIDATES, as_inference, infer_shared
+from l2t.inference.shared.inference import SHARED_CANDIDATES, as_inference, infer_shared
 from l2t.inference.shared.rows import SharedRows, weights_sentence
 from l2t.numerics import few_threads
 from l2t.paper import Reflection, load_reflection
@@ -123,10 +123,11 @@ def infer(  # noqa: PLR0913
     --------
     >>> from l2t.domains import PairSampler, digits, mnist, normalize
     >>> pair = PairSampler(normalize(digits()), normalize(mnist()), 1, n_classes=5)[0]
-    >>> found = infer(pair, n_labels=5)
-    >>> list(found.candidates)
+    >>> inference = infer(pair, n_labels=5)
+    >>> list(inference.candidates)
     ['identity', 'spectrum', 'classes', 'classes+spectrum']
-    >>> found.choice in found.candidates, found.transform(pair.target).shape[0] == len(pair.target)
+    >>> Z = inference.transform(pair.target)
+    >>> inference.choice in inference.candidates, len(Z) == len(pair.target)
     (True, True)
     """
     *origins, target = _domains(pair, sources)
@@ -146,9 +147,9 @@ def infer(  # noqa: PLR0913
     function, forecast = predictor(reflection, method, candidates)
     if forecast is None:
         plan = plan or Plan(n_components=n_components or Plan().n_components)
-        memory = _memory(known, past_classes(store, task.given))
+        memory = _memory(known, past_classes(store, task.whole_target))
         return infer_paper(task, [target, *origins], function, plan, starts, memory)
-    further = [classes for classes in (known, past_classes(store, task.given)) if classes]
+    further = [classes for classes in (known, past_classes(store, task.whole_target)) if classes]
     only_sources = known is None and store is None and not need_features(candidates)
     coordinates = Coordinates.of(task, in_span=only_sources and are_few_and_wide(task.domains))
     inference = infer_in(
@@ -261,7 +262,7 @@ def _memory(*several: KnownClasses | None) -> KnownClasses | None:
 def _infer_shared(task: Task, candidates: Wanted | None) -> Inference:
     """Infer with classifiers that are trained on the source's labels."""
     candidates = (candidates,) if isinstance(candidates, str) else candidates
-    names = CANDIDATES if candidates is None else (NO_TRANSFER, *candidates)
+    names = SHARED_CANDIDATES if candidates is None else (NO_TRANSFER, *candidates)
     coordinates = Coordinates.of(task, in_span=are_few_and_wide(task.domains))
     target, *sources = coordinates.task.domains
     shared = infer_shared(target, sources, candidates=names, random_state=task.random_state)
@@ -306,7 +307,7 @@ def _rehearse_and_fit(
     """Return the W of each candidate by name, the error messages of others, rehearsal and algorithms."""
     if isinstance(candidates, Mapping):
         identity = registry.make(NO_TRANSFER).fit(pair).W
-        factors = {NO_TRANSFER: identity} | given_factors(candidates, pair.n_features)
+        factors = {NO_TRANSFER: identity} | check_matrices(candidates, pair.n_features)
         return factors, {}, NO_REHEARSAL, {}
     algorithms = candidate_algorithms(candidates, task.random_state)
     tried = {name: algorithm for name, algorithm in algorithms.items() if name != NO_TRANSFER}
@@ -337,7 +338,7 @@ def infer_paper(
     Known classes, such as those of past targets, are the memory that the search uses. The rows keep the order
     of the user (`user_domains`, the target first), because the paper's statistics pair them by position.
     """
-    domains = task.domains if is_wide(task.given.rows) and task.is_sampled else user_domains
+    domains = task.domains if is_wide(task.whole_target.rows) and task.is_sampled else user_domains
     in_span = starts is None and known is None and are_few_and_wide(domains)
     coordinates = Coordinates.of(task.with_domains(domains), in_span=in_span)
     target, *sources = coordinates.task.domains
@@ -370,7 +371,7 @@ def infer_paper(
         n_labels,
         n_classes,
         search=searched,
-        feature_names=task.given.feature_names,
+        feature_names=task.whole_target.feature_names,
     )
     return coordinates.lift(inference)
 

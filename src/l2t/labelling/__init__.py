@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from l2t.labelling.curve import Estimate
 from l2t.labelling.file import LabelFile, Record
-from l2t.labelling.session import Forecast, LabellingSession, Progress
+from l2t.labelling.session import LabellingSession, PredictionUpdate, Progress
 
-__all__ = ["Estimate", "Forecast", "LabelFile", "LabellingSession", "Progress", "Record"]
+__all__ = ["Estimate", "LabelFile", "LabellingSession", "PredictionUpdate", "Progress", "Record"]

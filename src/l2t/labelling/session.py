@@ -35,7 +35,7 @@ MAX_CLASSES, MAX_NAME = 100, 200
 
 
 @dataclass(frozen=True)
-class Forecast:
+class PredictionUpdate:
     """What a prediction tells a session, as plain values: it may come from another process.
 
     Attributes
@@ -212,8 +212,7 @@ class LabellingSession:
         if not known.any():
             return replace(self.target.domain, X=self.target.domain.rows, y=None, labeled=None)
         (typed,) = infer_labels([y], [known], [True])
-        changes: Any = {"X": self.target.domain.rows, "y": typed, "labeled": known}
-        return replace(self.target.domain, **changes)
+        return replace(self.target.domain, X=self.target.domain.rows, y=typed, labeled=known)
 
     def suggested(self, n: int = 1) -> list[int]:
         """Return up to n rows to label next: those of the last forecast, or else central ones."""
@@ -259,7 +258,7 @@ class LabellingSession:
 
     def predict(
         self, callback: Callable[[str], None] | None = None
-    ) -> tuple[Prediction | None, Forecast]:
+    ) -> tuple[Prediction | None, PredictionUpdate]:
         """Predict all rows with the labels so far; None, and why, if these are too few.
 
         The forecast takes effect when it is passed to `adopt`.
@@ -267,7 +266,7 @@ class LabellingSession:
         domain = self.domain
         n_labels = int(domain.labeled_rows(default=False).sum())
         try:
-            found = predict(
+            prediction = predict(
                 [table.domain for table in self.sources],
                 domain,
                 random_state=self.random_state,
@@ -275,19 +274,19 @@ class LabellingSession:
             )
         except InvalidInputError as error:
             reason = f"There is no prediction yet: {str(error).rstrip('.')}."
-            return None, Forecast(Estimate(n_labels, None), (), reason)
-        used = next((row for row in found.report.rows if row.used), None)
+            return None, PredictionUpdate(Estimate(n_labels, None), (), reason)
+        used = next((row for row in prediction.report.rows if row.used), None)
         estimate = Estimate(n_labels, None)
         if used is not None:
             estimate = Estimate(n_labels, used.expected, used.low, used.high)
         rows: list[int] = []
-        if not found.given.all():
-            rows = found.suggest(
+        if not prediction.given.all():
+            rows = prediction.suggest(
                 SUGGESTED, strategy=self.strategy, random_state=self.random_state
             ).tolist()
-        return found, Forecast(estimate, tuple(rows), found.report.headline)
+        return prediction, PredictionUpdate(estimate, tuple(rows), prediction.report.headline)
 
-    def adopt(self, forecast: Forecast) -> None:
+    def adopt(self, forecast: PredictionUpdate) -> None:
         """Suggest the rows of a forecast, and add its estimate to the curve."""
         with self._lock:
             self._rows = tuple(forecast.rows)
@@ -349,18 +348,18 @@ class LabellingSession:
 
     def _curve(self) -> tuple[Estimate, ...]:
         """Return the estimates by number of labels; of several with one number, the last."""
-        found = {
+        estimates = {
             record.n_labels: Estimate(record.n_labels, record.expected, record.low, record.high)
             for record in self.file.records
             if record.action == "estimate" and record.n_labels is not None
         }
-        return tuple(found[n_labels] for n_labels in sorted(found))
+        return tuple(estimates[n_labels] for n_labels in sorted(estimates))
 
     def _classes(self, names: Iterable[str]) -> tuple[str, ...]:
-        found = {label_key(name): name for name in self._first_classes}
+        names_by_key = {label_key(name): name for name in self._first_classes}
         for name in names:
-            found.setdefault(label_key(name), name)
-        return tuple(found.values())
+            names_by_key.setdefault(label_key(name), name)
+        return tuple(names_by_key.values())
 
     @cached_property
     def _first_classes(self) -> tuple[str, ...]:
@@ -385,7 +384,7 @@ class LabellingSession:
         if not 0 < len(text) <= MAX_NAME:
             rule = f"must be one line of 1 to {MAX_NAME} characters"
             raise InvalidInputError(f"the name of a class {rule}, got {name!r:.80}")
-        known = {label_key(each): each for each in self.classes}
+        known = {label_key(name): name for name in self.classes}
         if label_key(text) not in known and len(known) >= MAX_CLASSES:
             raise InvalidInputError(
                 f"there may be at most {MAX_CLASSES} classes, got {text!r:.80} as a further one"

@@ -23,7 +23,7 @@ class GramSpan:
     `coordinates` are those of each part.
 
     >>> span = GramSpan.of([np.eye(2, 5000), np.ones((1, 5000))])
-    >>> [each.shape for each in span.coordinates], span.lift(np.eye(3)).shape
+    >>> [rows.shape for rows in span.coordinates], span.lift(np.eye(3)).shape
     ([(2, 3), (1, 3)], (5000, 3))
     """
 

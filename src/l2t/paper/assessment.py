@@ -20,7 +20,7 @@ from l2t.paper.learning import LEAST_EXPERIENCES, learn
 from l2t.paper.training_set import held_out
 from l2t.typing import Array, Indices
 
-LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+COVERAGE_LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 #: Fewer pairs, or a lower coverage of 90 % intervals, give a warning.
 FEW_PAIRS, POOR_COVERAGE = 20, 0.8
 #: Number of points of a learning curve, in geometric progression.
@@ -60,17 +60,19 @@ class Assessment:
     @property
     def warnings(self) -> list[str]:
         """Reasons to doubt the function, one sentence each."""
-        found = []
+        sentences = []
         covered = self.reliability.get(0.9)
         if self.n_pairs < FEW_PAIRS:
-            found.append(f"These figures are from only {self.n_pairs} pairs.")
+            sentences.append(f"These figures are from only {self.n_pairs} pairs.")
         if np.ptp([run.predicted for run in self.runs]) < 1e-3:
-            found.append("It predicts the same ratio for every run, so it cannot rank them.")
+            sentences.append("It predicts the same ratio for every run, so it cannot rank them.")
         if covered is not None and covered < POOR_COVERAGE:
-            found.append(f"Its 90 % intervals contain only {100 * covered:.0f} % of the ratios.")
+            sentences.append(
+                f"Its 90 % intervals contain only {100 * covered:.0f} % of the ratios."
+            )
         if covered is None:
-            found.append("It has no intervals.")
-        return found
+            sentences.append("It has no intervals.")
+        return sentences
 
 
 @dataclass(frozen=True)
@@ -99,18 +101,20 @@ def assess(function: Reflection, experiences: Iterable[Experience]) -> Assessmen
     -------
     Assessment
     """
-    found = by_run(experiences, function.trained_on)
-    if not found:
+    runs_of_experiences = by_run(experiences, function.trained_on)
+    if not runs_of_experiences:
         raise InvalidInputError(
             f"experiences must hold at least one finished run trained on {function.trained_on!r}, got none"
         )
     runs, terms, errors, counts = [], [], [], []
-    for rows in found:
+    for rows in runs_of_experiences:
         assert rows[0].statistics is not None  # ensured by `by_run`
         terms.append(function.terms(rows[0].statistics.restrict(function.kernels)))
         inverse = sum(terms[-1].values())
-        few = [row for row in rows if row.n_labels is not None and row.n_labels <= MOST_LABELS]
-        runs.append(PredictedRun.of(few or rows, function.ratio(inverse)))
+        few_labels = [
+            row for row in rows if row.n_labels is not None and row.n_labels <= MOST_LABELS
+        ]
+        runs.append(PredictedRun.of(few_labels or rows, function.ratio(inverse)))
         for row in rows:
             predicted = function.ratio(inverse, row.n_labels)
             errors.append(abs(np.log(row.improvement_ratio / predicted)))
@@ -122,10 +126,10 @@ def assess(function: Reflection, experiences: Iterable[Experience]) -> Assessmen
     varies = min(np.ptp(expected), np.ptp(actual)) > 1e-12
     return Assessment(
         runs=tuple(runs),
-        n_pairs=len({(rows[0].source, rows[0].target) for rows in found}),
+        n_pairs=len({(rows[0].source, rows[0].target) for rows in runs_of_experiences}),
         rank_correlation=float(spearmanr(expected, actual).statistic) if varies else np.nan,
         rmse=float(np.sqrt(np.mean((expected - actual) ** 2))),
-        terms={name: float(np.mean([each[name] for each in terms])) for name in terms[0]},
+        terms={name: float(np.mean([values[name] for values in terms])) for name in terms[0]},
         coverage=coverage,
         reliability=reliability,
     )
@@ -139,7 +143,7 @@ def _covered(
         return {}, {}
     within = {
         level: errors <= [function.reach(count, level) for count in counts.tolist()]
-        for level in LEVELS
+        for level in COVERAGE_LEVELS
     }
     coverage = {
         int(count): (float(within[0.9][counts == count].mean()), int((counts == count).sum()))
@@ -171,13 +175,13 @@ def learning_curve(
     """
     test: list[Experience] = []
     pairs: dict[tuple[str, str], list[Experience]] = {}
-    for each in experiences:
-        if each.statistics is None or each.trained_on != "target":
+    for experience in experiences:
+        if experience.statistics is None or experience.trained_on != "target":
             continue
-        if held_out(each.target):
-            test.append(each)
+        if held_out(experience.target):
+            test.append(experience)
         else:
-            pairs.setdefault((each.source, each.target), []).append(each)
+            pairs.setdefault((experience.source, experience.target), []).append(experience)
     training = [pairs[key] for key in sorted(pairs)]
     reached = np.cumsum([len(rows) for rows in training])
     enough = np.flatnonzero(reached >= LEAST_EXPERIENCES)
@@ -191,13 +195,13 @@ def learning_curve(
     sizes = np.unique(np.geomspace(least, len(training), N_POINTS).round().astype(int))
     points = []
     for size in sizes.tolist():
-        rows = [each for pair in training[:size] for each in pair]
+        rows = [experience for pair in training[:size] for experience in pair]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", L2TWarning)
             function = learn(rows, gamma=(1e-3, 1e-5), huber=0.2, n_starts=2)
-        found = assess(function, test)
-        coverage = found.reliability.get(0.9, np.nan)
-        point = CurvePoint(len(rows), size, found.rank_correlation, found.rmse, coverage)
+        assessment = assess(function, test)
+        coverage = assessment.reliability.get(0.9, np.nan)
+        point = CurvePoint(len(rows), size, assessment.rank_correlation, assessment.rmse, coverage)
         points.append(point)
         if callback is not None:
             callback(point)

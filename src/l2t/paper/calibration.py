@@ -77,6 +77,6 @@ def fit_label_curve(runs: Indices, n_labels: Indices, ratios: Array) -> LabelCur
         return float(residual @ residual)
 
     low = -fewest * (1.0 - MARGIN)
-    found = minimize_scalar(misfit, bounds=(low, 0.0), method="bounded", options={"xatol": 1e-6})
-    c = float(found.x) if found.fun < misfit(0.0) else 0.0
+    optimum = minimize_scalar(misfit, bounds=(low, 0.0), method="bounded", options={"xatol": 1e-6})
+    c = float(optimum.x) if optimum.fun < misfit(0.0) else 0.0
     return LabelCurve(c, fewest, most)

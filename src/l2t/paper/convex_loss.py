@@ -16,12 +16,12 @@ from scipy.optimize import nnls
 from scipy.special import huber
 
 from l2t.paper.convex import LEAST_TAU
-from l2t.paper.loss import COMPONENTS, Settings, Solution, Units
-from l2t.paper.table import Table
+from l2t.paper.loss import COMPONENTS, LossMinimum, LossSettings, Units
+from l2t.paper.table import RunTable
 from l2t.typing import Array, Indices
 
-MAX_ITER = 200
-TOL = 1e-12
+MAX_NEWTON_STEPS = 200
+NEWTON_TOL = 1e-12
 
 
 class ConvexProblem:
@@ -32,7 +32,7 @@ class ConvexProblem:
     """
 
     def __init__(
-        self, table: Table, run: Indices, y: Array, units: Units, settings: Settings
+        self, table: RunTable, run: Indices, y: Array, units: Units, settings: LossSettings
     ) -> None:
         self.run, self.y, self.huber = run, y, settings.huber
         d, Q, tau = units.by_kernel
@@ -64,22 +64,22 @@ class ConvexProblem:
         by_run = np.bincount(self.run, psi, minlength=len(self._x))
         return np.asarray(by_run @ self._x / len(self.y) + self._ridge * theta)
 
-    def solve(self, theta: Array) -> Solution:
+    def solve(self, theta: Array) -> LossMinimum:
         """Return the optimum, found from theta by non-negative least squares with new weights."""
         value, n_iter = self.value(theta), 0
         reason = "the maximum number of steps was reached"
-        while n_iter < MAX_ITER:
+        while n_iter < MAX_NEWTON_STEPS:
             n_iter += 1
             new = self._reweighted(theta)
             lower = self.value(new)
             if lower < value:
                 theta = new
-            if value - lower <= TOL * abs(value):
+            if value - lower <= NEWTON_TOL * abs(value):
                 value = min(value, lower)
-                reason = f"a step reduced the loss by at most {TOL:g} of it"
+                reason = f"a step reduced the loss by at most {NEWTON_TOL:g} of it"
                 break
             value = lower
-        return Solution(theta, value, f"after {n_iter} steps: {reason}")
+        return LossMinimum(theta, value, f"after {n_iter} steps: {reason}")
 
     def _reweighted(self, theta: Array) -> Array:
         """Return the non-negative least squares solution with the weights of the residuals at theta."""

@@ -31,12 +31,11 @@ from scipy.linalg.blas import dsymm
 from l2t.numerics import squared_distances
 from l2t.paper.kernel_stack import MAX_STORED, KernelStack
 from l2t.statistics import KernelBank
+from l2t.statistics.variance import SIGNS
 from l2t.typing import Array, Indices
 
 #: Number of rows, or of pairs of rows, per block.
 BLOCK = 256
-#: The signs of F(s, s'), F(s, t'), F(t, s') and F(t, t') in h.
-SIGNS = np.array([1.0, -1.0, -1.0, 1.0])
 
 
 class Discrepancy:
@@ -71,15 +70,15 @@ class Discrepancy:
         self._strengths = strengths / max(n * n - 1, 1)
         # Rows without a partner come first, then the pairs: s_1, t_1, s_2, t_2 ...
         pairs = np.stack([paired[0][:n], ns + paired[1][:n]], axis=1).ravel()
-        alone = np.setdiff1d(np.arange(ns + nt), pairs)
-        self._order = np.concatenate([alone, pairs])
+        unpaired = np.setdiff1d(np.arange(ns + nt), pairs)
+        self._order = np.concatenate([unpaired, pairs])
         source = self._order < ns
         self._w = np.where(source, 1.0 / ns, -1.0 / nt)
         self._means = np.abs(self._w) * [source, ~source]  # times Z: the domain means
         self._other = source.astype(np.intp)
         self._w_pairs = np.outer([1.0 / ns, -1.0 / nt], [1.0 / ns, -1.0 / nt]).reshape(4, 1)
-        self._alone = list(_tiles(0, len(alone), ns + nt, 1))
-        self._pairs = list(_tiles(len(alone), ns + nt, ns + nt, 2))
+        self._alone = list(_tiles(0, len(unpaired), ns + nt, 1))
+        self._pairs = list(_tiles(len(unpaired), ns + nt, ns + nt, 2))
 
     def __call__(self, Z: Array, eta: float) -> tuple[float, Array]:
         """Return the value and its derivative in Z, for the eta of Z."""

@@ -14,7 +14,7 @@ from l2t.paper.function import Reflection
 from l2t.statistics import KernelBank, PairStatistics
 from l2t.typing import Array
 
-N_NEAREST = 5
+N_SIMILAR = 5
 #: Measured ratios are averaged over label counts up to this one: with more labels all are near 1.
 MOST_LABELS = 30
 _TERMS = ("mmd", "variance", "discriminant")
@@ -94,10 +94,10 @@ class Explanation:
                 "kernels with the largest weights: bandwidths 2^"
                 + ", 2^".join(f"{p:g}" for p in widths)
             )
-        for each in self.nearest:
+        for neighbor in self.nearest:
             lines.append(
-                f"  similar: {each.algorithm} on {each.source_name} -> {each.target_name}: "
-                f"predicted {each.predicted:.3f}, measured {each.actual:.3f}"
+                f"  similar: {neighbor.algorithm} on {neighbor.source_name} -> {neighbor.target_name}: "
+                f"predicted {neighbor.predicted:.3f}, measured {neighbor.actual:.3f}"
             )
         return "\n".join(lines)
 
@@ -120,10 +120,14 @@ def explain(
 def by_run(experiences: Iterable[Experience], trained_on: TrainedOn) -> list[list[Experience]]:
     """Return the experiences of each finished run, of classifiers trained on `trained_on`."""
     runs: dict[str, list[Experience]] = {}
-    for each in experiences:
-        done = each.statistics is not None and each.n_labels is not None and each.status == "done"
-        if done and each.trained_on == trained_on:
-            runs.setdefault(each.run_key, []).append(each)
+    for experience in experiences:
+        done = (
+            experience.statistics is not None
+            and experience.n_labels is not None
+            and experience.status == "done"
+        )
+        if done and experience.trained_on == trained_on:
+            runs.setdefault(experience.run_key, []).append(experience)
     return list(runs.values())
 
 
@@ -136,7 +140,7 @@ def _nearest(
     def is_comparable(n: int | None) -> bool:
         return n in (n_labels, 0) or (n_labels is None and n is not None and n <= MOST_LABELS)
 
-    comparable = (each for each in past if is_comparable(each.n_labels))
+    comparable = (experience for experience in past if is_comparable(experience.n_labels))
     runs, statistics = [], []
     for rows in by_run(comparable, function.trained_on):
         known = rows[0].statistics
@@ -146,12 +150,12 @@ def _nearest(
             statistics.append(known.restrict(function.kernels))
     if not runs:
         return ()
-    found = [function.terms(each) for each in statistics]
-    table = np.array([[each[name] for name in _TERMS] for each in found])
+    terms_of_runs = [function.terms(values) for values in statistics]
+    table = np.array([[values[name] for name in _TERMS] for values in terms_of_runs])
     spread = table.std(axis=0)
     gaps = (table - [terms[name] for name in _TERMS]) / np.where(spread > 0, spread, 1.0)
     distances = np.linalg.norm(gaps, axis=1)
     return tuple(
         Neighbor.of(runs[i], function.predict(statistics[i], n_labels), distance=distances[i])
-        for i in np.argsort(distances, kind="stable")[:N_NEAREST]
+        for i in np.argsort(distances, kind="stable")[:N_SIMILAR]
     )

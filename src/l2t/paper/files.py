@@ -31,7 +31,7 @@ from l2t.paper.table import QMode
 from l2t.statistics import KernelBank
 
 #: The version of the file format by the form of 1/f; newer ones are rejected.
-SCHEMAS: dict[Form, int] = {"paper": 1, "convex": 2}
+SCHEMA_OF_FORM: dict[Form, int] = {"paper": 1, "convex": 2}
 _MAX_BYTES = 16 * 2**20
 _SHIPPED = "l2t.paper.shipped"
 
@@ -155,7 +155,7 @@ def _decode(text: str | bytes) -> tuple[Reflection, str]:
     """Return a function, and the sign that its text was edited: empty if there is none."""
     try:
         header = msgspec.json.decode(text, type=_Header)
-        if header.schema > (newest := SCHEMAS[header.form]):
+        if header.schema > (newest := SCHEMA_OF_FORM[header.form]):
             raise ValueError(
                 f"schema {header.schema} is newer than {newest}; use a newer version of l2t"
             )
@@ -173,7 +173,7 @@ def _decode(text: str | bytes) -> tuple[Reflection, str]:
 def shipped() -> tuple[str, ...]:
     """Return the names of the functions that ship with the package."""
     files = resources.files(_SHIPPED).iterdir()
-    return tuple(sorted(each.name[:-5] for each in files if each.name.endswith(".json")))
+    return tuple(sorted(file.name[:-5] for file in files if file.name.endswith(".json")))
 
 
 def _checksum(content: dict[str, Any]) -> str:
@@ -185,7 +185,7 @@ def _checksum(content: dict[str, Any]) -> str:
 
 def _content(function: Reflection) -> dict[str, Any]:
     convex = isinstance(function, ConvexReflection)
-    content: dict[str, Any] = {"schema": SCHEMAS["convex" if convex else "paper"]}
+    content: dict[str, Any] = {"schema": SCHEMA_OF_FORM["convex" if convex else "paper"]}
     content |= {"form": "convex"} if convex else {}
     for name, value in vars(function).items():
         content[name.rstrip("_")] = value.tolist() if isinstance(value, np.ndarray) else value
@@ -224,8 +224,8 @@ def _check_calibration(calibration: dict[int, ErrorQuantiles], trained_on: Train
         raise ValueError(
             f"calibration must have 0 and label counts, got {sorted(calibration)!r:.80}"
         )
-    for each in calibration.values():
-        errors = np.array(each.errors)
+    for errors_of_count in calibration.values():
+        errors = np.array(errors_of_count.errors)
         if errors.shape != (len(LEVELS),):
             raise ValueError(
                 f"calibration.errors must be of shape {(len(LEVELS),)}, got {errors.shape}"

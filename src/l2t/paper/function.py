@@ -235,7 +235,7 @@ class Reflection(ABC):
         counts = sorted(self.calibration)[1:]
         count = min(max(count, counts[0]), counts[-1])
         near = max(c for c in counts if c <= count), min(c for c in counts if c >= count)
-        return max(self.calibration[each].reach(level) for each in near)
+        return max(self.calibration[count].reach(level) for count in near)
 
     def inverse(self, statistics: PairStatistics) -> float:
         """Return 1/f, the sum of all terms."""
@@ -293,10 +293,10 @@ class Reflection(ABC):
     def _check(self, statistics: PairStatistics) -> None:
         instance_of("statistics", statistics, PairStatistics)
         for name in ("kernels", "n_neighbors"):
-            own, given = getattr(self, name), getattr(statistics, name)
-            if own != given:
+            own, other = getattr(self, name), getattr(statistics, name)
+            if own != other:
                 raise InvalidInputError(
-                    f"statistics must have the function's {name}, {own}, got {given}"
+                    f"statistics must have the function's {name}, {own}, got {other}"
                 )
 
 

@@ -22,7 +22,7 @@ CHUNK = 8192
 #: Maximum number of bytes to store for reuse; larger arrays are computed again.
 MAX_STORED = 2**29
 #: Maximum number of terms of the power series: more are slower than the exponential.
-MAX_TERMS = 9
+MAX_SERIES_TERMS = 9
 
 
 class KernelStack:
@@ -55,19 +55,20 @@ class KernelStack:
         """Return ``Σ weight K`` and ``Σ weight rate K`` of (rows, k) weights, as (rows, *shape of x)."""
         flat, rows = x.reshape(-1), len(weights)
         both = np.concatenate([weights, weights * self.rates])
-        found = np.empty((2 * rows, flat.size))
+        products = np.empty((2 * rows, flat.size))
         largest, buffer = float(flat.max(initial=0.0)), None
         for at in range(0, flat.size, CHUNK):
             part = flat[at : at + CHUNK]
             if buffer is None or len(part) < CHUNK:
                 buffer = _Buffer(self.rates, self._octave, len(part), largest)
-            K, into = buffer.fill(part), found[:, at : at + CHUNK]
+            K, into = buffer.fill(part), products[:, at : at + CHUNK]
             if rows == 1:  # twice as fast as a product with two rows
-                for row, sums in zip(both, into, strict=True):
-                    np.dot(row, K, out=sums)
+                for row, product in zip(both, into, strict=True):
+                    np.dot(row, K, out=product)
             else:
                 np.matmul(both, K, out=into)
-        return found[:rows].reshape(rows, *x.shape), found[rows:].reshape(rows, *x.shape)
+        shape = (rows, *x.shape)
+        return products[:rows].reshape(shape), products[rows:].reshape(shape)
 
 
 class _Buffer:
@@ -102,7 +103,7 @@ class _Buffer:
 
 def _terms(largest: float) -> int:
     """Return the number of terms of the series of exp needed up to an argument, 0 for too many."""
-    for terms in range(2, MAX_TERMS + 1):
+    for terms in range(2, MAX_SERIES_TERMS + 1):
         if largest**terms / factorial(terms) < 2.0**-54:
             return terms
     return 0

@@ -28,11 +28,11 @@ from l2t.forecast import ErrorQuantiles, Forecast, OwnRatios
 from l2t.paper.calibration import fit_label_curve
 from l2t.paper.convex import ConvexReflection
 from l2t.paper.function import LEAST, Reflection, ReflectionFunction, checked_count
-from l2t.paper.loss import COMPONENTS, Form, Settings, Solution
-from l2t.paper.table import QMode, Table, recompute_statistics
-from l2t.paper.training_set import Split, TrainingSet, target_splits
+from l2t.paper.loss import COMPONENTS, Form, LossMinimum, LossSettings
+from l2t.paper.table import QMode, RunTable, recompute_statistics
+from l2t.paper.training_set import LearningSet, RunSplit, target_splits
 from l2t.statistics import KernelBank
-from l2t.typing import Array
+from l2t.typing import Array, JsonObject
 from l2t.validation import one_of, real_number, whole_number
 
 if TYPE_CHECKING:
@@ -127,23 +127,23 @@ def learn(  # noqa: PLR0913
     real_number("best", best, above=0, most=1)
     one_of("trained_on", trained_on, get_args(TrainedOn))
     chosen: _Trial | None = None
-    choices: list[dict[str, Any]] = []
+    choices: list[JsonObject] = []
     predictions: list[Array] = []
     several = _neighbors(n_neighbors)
     ratios = OwnRatios()
-    given: Iterable[Experience] = ratios.record(_select(experiences, trained_on))
+    selected: Iterable[Experience] = ratios.record(_select(experiences, trained_on))
     if len(several) > 1:  # otherwise they are read only once, without keeping them
-        given = list(given)
+        selected = list(selected)
     for r in several:
-        table = Table(
-            recompute_statistics(given, store, n_neighbors=r), kernels=kernels, q_mode=q_mode
+        table = RunTable(
+            recompute_statistics(selected, store, n_neighbors=r), kernels=kernels, q_mode=q_mode
         )
         if len(table) < LEAST_EXPERIENCES:
             raise InvalidInputError(
                 f"experiences must be at least {LEAST_EXPERIENCES} of finished runs, got {len(table)}"
             )
         curve = fit_label_curve(table.run, table.n_labels, table.ratio)
-        training_set = TrainingSet.of(
+        training_set = LearningSet.of(
             table, curve if label_curve else replace(curve, c=0.0), max_labels, best
         )
         sample = training_set.sample(random_state)
@@ -174,10 +174,12 @@ def _select(experiences: Iterable[Experience], trained_on: TrainedOn) -> Iterato
             f"{type(experiences).__name__}"
         )
     kinds = set()
-    for each in (each for each in experiences if each.status == "done"):
-        kinds.add(each.trained_on)
-        if each.trained_on == trained_on:
-            yield each
+    for experience in experiences:
+        if experience.status != "done":
+            continue
+        kinds.add(experience.trained_on)
+        if experience.trained_on == trained_on:
+            yield experience
     if kinds and trained_on not in kinds:
         raise InvalidInputError(
             f"trained_on must be what some experiences were trained on ({', '.join(sorted(kinds))}), "
@@ -189,9 +191,9 @@ def _select(experiences: Iterable[Experience], trained_on: TrainedOn) -> Iterato
 class _Trial:
     """Settings, and the cross-validated predictions of 1/f with them (NaN for runs never held out)."""
 
-    training_set: TrainingSet
-    sample: TrainingSet
-    settings: Settings
+    training_set: LearningSet
+    sample: LearningSet
+    settings: LossSettings
     held_out: Array
 
     @cached_property
@@ -199,7 +201,7 @@ class _Trial:
         """Spearman correlation of predicted and actual levels; -inf if it is undefined."""
         return _rank_correlation(self.held_out, self.sample.levels())
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> JsonObject:
         """Return the settings and their scores as plain values."""
         errors = self.held_out - 1.0 / self.sample.levels()
         errors = errors[np.isfinite(errors)]
@@ -224,31 +226,33 @@ def _rank_correlation(inverse: Array, level: Array) -> float:
 
 
 def _with_other_choice(
-    sample: TrainingSet, splits: Sequence[Split], predictions: Sequence[Array]
+    sample: LearningSet, splits: Sequence[RunSplit], predictions: Sequence[Array]
 ) -> Array:
     """Return the prediction of each run with the settings that are best on the other folds."""
-    found, levels = np.full(sample.table.n_runs, np.nan), sample.levels()
+    predicted, levels = np.full(sample.table.n_runs, np.nan), sample.levels()
     for others, held in splits:
-        scores = [_rank_correlation(each[others], levels[others]) for each in predictions]
-        found[held] = predictions[int(np.argmax(scores))][held]
-    return found
+        scores = [
+            _rank_correlation(prediction[others], levels[others]) for prediction in predictions
+        ]
+        predicted[held] = predictions[int(np.argmax(scores))][held]
+    return predicted
 
 
-def _calibration(sample: TrainingSet, held_out: Array) -> dict[int, ErrorQuantiles] | None:
+def _calibration(sample: LearningSet, held_out: Array) -> dict[int, ErrorQuantiles] | None:
     """Return the quantiles of errors of log ratios, by label count; None for fewer than two pairs."""
     table = sample.table
     inverse = np.maximum(held_out, LEAST)[table.run]
     errors = np.log(table.ratio * inverse * sample.curve.factor(table.n_labels))
     known = np.isfinite(errors)
-    found = {}
+    quantiles = {}
     for count in (0, *np.unique(table.n_labels[known]).tolist()):
         at = known & ((count == 0) | (table.n_labels == count))
         n_pairs = len(np.unique(table.pair[table.run[at]]))
         if n_pairs < 2 and count == 0:
             return None
         # A single pair is no better than none: its interval is infinite.
-        found[count] = ErrorQuantiles.of(errors[at], n_pairs if n_pairs > 1 else 0)
-    return found
+        quantiles[count] = ErrorQuantiles.of(errors[at], n_pairs if n_pairs > 1 else 0)
+    return quantiles
 
 
 def _grid(
@@ -256,24 +260,24 @@ def _grid(
     huber: float | Sequence[float],
     components: Sequence[str],
     form: Form,
-) -> list[Settings]:
+) -> list[LossSettings]:
     """Return all settings, grouped by Huber threshold, with decreasing gamma."""
-    gammas, hubers = (_positive(*each) for each in (("gamma", gamma), ("huber", huber)))
+    gammas, hubers = (_positive(*named) for named in (("gamma", gamma), ("huber", huber)))
     chosen = tuple(name for name in COMPONENTS if name in components)
     if not chosen or len(chosen) < len(set(components)):
         raise InvalidInputError(
             f"components must be some of {', '.join(COMPONENTS)}, got {components!r:.80}"
         )
     decreasing = sorted(gammas, reverse=True)
-    return [Settings(g, h, chosen, form) for h, g in itertools.product(hubers, decreasing)]
+    return [LossSettings(g, h, chosen, form) for h, g in itertools.product(hubers, decreasing)]
 
 
-def _positive(name: str, given: float | Sequence[float]) -> list[float]:
+def _positive(name: str, value: float | Sequence[float]) -> list[float]:
     values = np.full(1, np.nan)
     with suppress(TypeError, ValueError):
-        values = np.atleast_1d(np.asarray(given, dtype=np.float64))
+        values = np.atleast_1d(np.asarray(value, dtype=np.float64))
     if not values.size or not (np.isfinite(values) & (values > 0)).all():
-        raise InvalidInputError(f"{name} must be one or more positive numbers, got {given!r:.80}")
+        raise InvalidInputError(f"{name} must be one or more positive numbers, got {value!r:.80}")
     return [float(value) for value in values]
 
 
@@ -281,16 +285,16 @@ def _neighbors(n_neighbors: int | Sequence[int] | None) -> Sequence[int | None]:
     """Return the numbers of neighbours to choose from; None for that of the experiences."""
     if n_neighbors is None:
         return [None]
-    given = n_neighbors if isinstance(n_neighbors, Iterable) else [n_neighbors]
-    several = [whole_number("n_neighbors", r, least=1) for r in given]
+    numbers = n_neighbors if isinstance(n_neighbors, Iterable) else [n_neighbors]
+    several = [whole_number("n_neighbors", r, least=1) for r in numbers]
     if not several:
         raise InvalidInputError("n_neighbors must be one or more whole numbers, got none")
     return several
 
 
 def _cross_validate(
-    sample: TrainingSet, splits: Sequence[Split], grid: Sequence[Settings]
-) -> list[tuple[Settings, Array]]:
+    sample: LearningSet, splits: Sequence[RunSplit], grid: Sequence[LossSettings]
+) -> list[tuple[LossSettings, Array]]:
     """Return the cross-validated prediction of each run for all settings; NaN if it is never held out.
 
     Within a fold each solution is the start of the next one, with a smaller gamma.
@@ -314,18 +318,18 @@ def _cross_validate(
 
 def _from_several_starts(
     trial: _Trial, n_starts: int, random_state: int
-) -> tuple[Solution, dict[str, Any]]:
+) -> tuple[LossMinimum, JsonObject]:
     """Return the best solution, and the agreement of the starts, which are compared on a sample."""
     training_set, sample, settings = trial.training_set, trial.sample, trial.settings
     problem = sample.problem(settings)
     first = problem.starts(n_starts, random_state)
-    found = [problem.solve(theta) for theta in first]
-    best = min(found, key=lambda solution: solution.loss)
-    agree = sum(each.loss - best.loss <= AGREEMENT * abs(best.loss) for each in found)
+    solutions = [problem.solve(theta) for theta in first]
+    best = min(solutions, key=lambda solution: solution.loss)
+    agree = sum(solution.loss - best.loss <= AGREEMENT * abs(best.loss) for solution in solutions)
     agreement = {
         "starts": len(first),
         "starts_agreeing": agree,
-        "losses": [each.loss for each in found],
+        "losses": [solution.loss for solution in solutions],
     }
     if sample is not training_set:
         best = training_set.problem(settings).solve(best.theta)
@@ -334,9 +338,9 @@ def _from_several_starts(
 
 def _function(
     trial: _Trial,
-    solution: Solution,
+    solution: LossMinimum,
     q_mode: QMode,
-    search: dict[str, Any],
+    search: JsonObject,
     calibration: dict[int, ErrorQuantiles] | None,
 ) -> Reflection:
     training_set, settings = trial.training_set, trial.settings

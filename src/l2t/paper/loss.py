@@ -20,7 +20,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import huber
 
-from l2t.paper.table import Table
+from l2t.paper.table import RunTable
 from l2t.typing import Array, Indices
 
 #: The paper's form of 1/f (`ReflectionFunction`), or one with weights for each term (`ConvexReflection`).
@@ -30,7 +30,7 @@ COMPONENTS = ("mmd", "variance", "discriminant")
 #: Minimum of s, so that beta has a scale even if the MMD term does not help.
 LEAST_SCALE = 1e-3
 #: Minimum of w'tau, in units of tau.
-LEAST_TAU = 1e-9
+LEAST_TAU_UNITS = 1e-9
 
 MAX_ITER = 300
 TOL = 1e-9
@@ -51,7 +51,7 @@ class Units:
     by_kernel: Array
 
     @classmethod
-    def of(cls, table: Table) -> Units:
+    def of(cls, table: RunTable) -> Units:
         """Return the sizes of the statistics of a table."""
         diagonal = np.diagonal(table.Q, axis1=1, axis2=2)
         sizes = table.d.mean(), diagonal.mean(), np.median(table.tau.mean(axis=1))
@@ -61,7 +61,7 @@ class Units:
 
 
 @dataclass(frozen=True)
-class Settings:
+class LossSettings:
     """The weight of R, the Huber threshold, the `COMPONENTS` to learn, and the form of 1/f."""
 
     gamma: float
@@ -71,7 +71,7 @@ class Settings:
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class LossMinimum:
     """A stationary point (w, s, v, m, b), its regularised loss, and the reason for stopping."""
 
     theta: Array
@@ -94,7 +94,7 @@ class Problem:
     """
 
     def __init__(
-        self, table: Table, run: Indices, y: Array, units: Units, settings: Settings
+        self, table: RunTable, run: Indices, y: Array, units: Units, settings: LossSettings
     ) -> None:
         self.table, self.run, self.y = table, run, y
         self.units, self.huber = units, settings.huber
@@ -110,11 +110,11 @@ class Problem:
         """Return n starts: first equal weights, then random ones."""
         rng = np.random.default_rng(random_state)
         K, level = len(self.table.kernels), float(np.mean(self.y)) - 0.1
-        found = [np.r_[np.full(K, 1.0 / K), 0.1, 0.1, 0.1, level]]
-        while len(found) < n:
+        thetas = [np.r_[np.full(K, 1.0 / K), 0.1, 0.1, 0.1, level]]
+        while len(thetas) < n:
             scales = 10.0 ** rng.uniform(-2, 0, 3)
-            found.append(np.r_[rng.dirichlet(np.full(K, 0.3)), scales, level])
-        return found
+            thetas.append(np.r_[rng.dirichlet(np.full(K, 0.3)), scales, level])
+        return thetas
 
     def predictions(self, theta: Array) -> Array:
         """Return 1/f of every run of the table."""
@@ -147,26 +147,26 @@ class Problem:
         loss = float(huber(self.huber, residual).sum())
         return self._regularised(theta, loss), gradient, gauss_newton, rest / n
 
-    def solve(self, theta: Array) -> Solution:
+    def solve(self, theta: Array) -> LossMinimum:
         """Return a stationary point, found from theta by damped, projected Newton steps."""
         theta = np.clip(theta, self.low, self.high)
         state = self.derivatives(theta)
         damping, small, n_iter = DAMPING, 0, 0
         reason = "the maximum number of steps was reached"
         while n_iter < MAX_ITER:
-            found = self._step(theta, state, damping)
-            if found is None:
+            step = self._step(theta, state, damping)
+            if step is None:
                 reason = "no step reduces the loss"
                 break
             n_iter += 1
-            theta, new, used = found
+            theta, new, used = step
             damping = max(used / 8, 1e-10)
             small = small + 1 if state[0] - new < TOL * abs(state[0]) else 0
             state = self.derivatives(theta)
             if small == PATIENCE:
                 reason = f"{PATIENCE} consecutive steps reduced the loss by less than {TOL:g} of it"
                 break
-        return Solution(theta, state[0], f"after {n_iter} steps: {reason}")
+        return LossMinimum(theta, state[0], f"after {n_iter} steps: {reason}")
 
     def _step(
         self, theta: Array, state: tuple[float, Array, Array, Array], damping: float
@@ -198,7 +198,7 @@ class Problem:
         w, s, v, m, b = theta[:K], *theta[K:]
         d, tau = self.table.d / self.units.d, self.table.tau / self.units.tau
         Qw = (self.table.Q.reshape(-1, K) @ w).reshape(-1, K) / self.units.Q
-        wQw, wtau = Qw @ w, np.maximum(tau @ w, LEAST_TAU)
+        wQw, wtau = Qw @ w, np.maximum(tau @ w, LEAST_TAU_UNITS)
         return s * (d @ w) + v * wQw + m / wtau + b, d, Qw, wQw, tau, wtau
 
     def _regularised(self, theta: Array, loss: float) -> float:

@@ -106,7 +106,7 @@ def practice(
 
     Examples
     --------
-    >>> [(each.draw, each.steps) for each in practice(2, (1, 8))]
+    >>> [(algorithm.draw, algorithm.steps) for algorithm in practice(2, (1, 8))]
     [(0, 1), (0, 8), (1, 1), (1, 8)]
     """
     whole_number("n_draws", n_draws, least=1)
@@ -138,7 +138,7 @@ def _search(pair: DomainPair, size: int, key: str, steps: int, n_neighbors: int)
     wanted = () if start == "pca" else (start,)
     starts, _ = starting_points(pair, Plan(n_components=size), size, wanted, 0)
     factors = [starts.get(start, starts["pca"])]  # PCA in place of one that failed
-    found = minimize_on_manifold(
+    optimum = minimize_on_manifold(
         Objective(pair, random_function(pair, size, n_neighbors, rng)).in_span,
         factors[0],
         Grassmann(),
@@ -146,7 +146,7 @@ def _search(pair: DomainPair, size: int, key: str, steps: int, n_neighbors: int)
         tol=0.0,
         callback=factors.append,
     )
-    return _Path(tuple(factors), found.trace, found.stop_reason)
+    return _Path(tuple(factors), optimum.trace, optimum.stop_reason)
 
 
 def random_function(

@@ -34,7 +34,7 @@ from l2t.typing import AnyArray, Array
 from l2t.validation import instance_of
 
 #: Maximum number of rows per domain, drawn at random, in the search; W applies to all rows.
-MAX_ROWS = 1000
+MAX_SEARCH_ROWS = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,14 +123,14 @@ def search(
     >>> from l2t.domains import PairSampler, digits, mnist, normalize
     >>> from l2t.paper import load_reflection
     >>> pair = PairSampler(normalize(digits()), normalize(mnist()), 1)[0]
-    >>> found = search(pair, load_reflection("default"), Plan(n_components=10), n_labels=15)
-    >>> found.W.shape, found.stop_reason
+    >>> result = search(pair, load_reflection("default"), Plan(n_components=10), n_labels=15)
+    >>> result.W.shape, result.stop_reason
     ((64, 10), 'max_iter')
     """
     plan = plan or Plan()
     part, sides = pair, (pair.source, pair.target)
-    if max(map(len, sides)) > MAX_ROWS:
-        part = DomainPair(*(side.sample(MAX_ROWS, random_state) for side in sides))
+    if max(map(len, sides)) > MAX_SEARCH_ROWS:
+        part = DomainPair(*(side.sample(MAX_SEARCH_ROWS, random_state) for side in sides))
     T = None if known is None else _geometry(known, pair)
     if T is not None:
         if isinstance(starts, Mapping):
@@ -144,7 +144,7 @@ def search(
     searches = [
         _search_size(objective, part, plan, size, n_iter, starts, random_state) for size in sizes
     ]
-    V = _side_by_side(part, [each.V for each in searches])
+    V = _side_by_side(part, [search_of_size.V for search_of_size in searches])
     last = searches[-1]
     W = part.span.lift(V, np.float64)
     statistics = pair_statistics(
@@ -202,8 +202,8 @@ def _search_size(
     manifold: Manifold = Sphere(float(np.linalg.norm(V)))
     if plan.constraint == "grassmann":
         manifold = Grassmann()
-    found = minimize_on_manifold(objective, V, manifold, max_iter=n_iter, tol=0.0)
-    return _SizeSearch(best, values, failed, found)
+    optimum = minimize_on_manifold(objective, V, manifold, max_iter=n_iter, tol=0.0)
+    return _SizeSearch(best, values, failed, optimum)
 
 
 def _side_by_side(pair: DomainPair, factors: list[Array]) -> Array:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from l2t.paper.plan import Plan
 from l2t.paper.search import search
 from l2t.paper.starts import Starts
 from l2t.paper.table import recompute_statistics
-from l2t.typing import Array
+from l2t.typing import Array, JsonObject
 
 if TYPE_CHECKING:
     from l2t.experiences import ExperienceStore
@@ -50,7 +51,7 @@ class SelectionTrial:
         The mean logarithm of the ratios of the searched W on each validation pair.
     """
 
-    settings: dict[str, Any]
+    settings: JsonObject
     function: Reflection
     log_ratios: Array
 
@@ -80,7 +81,7 @@ class Selection:
     @property
     def function(self) -> Reflection:
         """The function of the best trial; its `training` has the settings and ratios of all trials."""
-        compared = [each.settings | {"ratio": each.ratio} for each in self.trials]
+        compared = [trial.settings | {"ratio": trial.ratio} for trial in self.trials]
         function = self.best.function
         return replace(function, training={**function.training, "selected_from": compared})
 
@@ -126,42 +127,43 @@ def select(  # noqa: PLR0913
     Selection
         `function` is the chosen one.
     """
-    given, options = list(experiences), [dict(each) for each in settings]
+    past = list(experiences)
+    options = [dict(setting) for setting in settings]
     if not options:
         raise InvalidInputError("settings must be one or more mappings, got none")
-    stated: dict[Any, list[Experience]] = {}  # statistics are recomputed once for each n_neighbors
+    by_neighbors: dict[
+        Any, list[Experience]
+    ] = {}  # statistics are recomputed once for each n_neighbors
     functions = []
-    for each in options:
-        r, rest = each.get("n_neighbors"), {k: v for k, v in each.items() if k != "n_neighbors"}
-        if r not in stated:
-            stated[r] = list(recompute_statistics(given, store, n_neighbors=r))
-        functions.append(learn(stated[r], random_state=random_state, **rest))
-    how: dict[str, Any] = {"plan": plan, "starts": starts, "known": known}
-    counted: dict[str, Any] = {"label_counts": label_counts, "n_draws": n_draws}
-    rows = [_log_ratios(pair, functions, how, counted, random_state) for pair in pairs]
+    for option in options:
+        r, rest = option.get("n_neighbors"), {k: v for k, v in option.items() if k != "n_neighbors"}
+        if r not in by_neighbors:
+            by_neighbors[r] = list(recompute_statistics(past, store, n_neighbors=r))
+        functions.append(learn(by_neighbors[r], random_state=random_state, **rest))
+
+    def log_ratios(pair: DomainPair) -> list[float]:
+        """Return the mean logarithm of the ratios of the W that each function leads to."""
+        target = pair.target
+        blind = DomainPair(pair.source, Domain(target.X, name=target.name))
+        measure = partial(
+            evaluate,
+            label_counts=label_counts,
+            n_draws=n_draws,
+            groups=target.group_codes,
+            random_state=random_state,
+        )
+        before = measure(target.X, target.codes)
+        means = []
+        for function in functions:
+            W = search(
+                blind, function, plan, starts=starts, known=known, random_state=random_state
+            ).W
+            after = measure(target.X @ W, target.codes)
+            ratios = improvement_ratio(before.mean, after.mean, after.n_test)
+            means.append(float(np.log(ratios).mean()))
+        return means
+
+    rows = [log_ratios(pair) for pair in pairs]
     if not rows:
         raise InvalidInputError("pairs must be one or more, got none")
-    columns = np.array(rows).T
-    return Selection(tuple(map(SelectionTrial, options, functions, columns)))
-
-
-def _log_ratios(
-    pair: DomainPair,
-    functions: Sequence[Reflection],
-    how: Mapping[str, Any],
-    counted: Mapping[str, Any],
-    random_state: int,
-) -> list[float]:
-    """Return the mean logarithm of the ratios of the W that each function leads to."""
-    target = pair.target
-    blind = DomainPair(pair.source, Domain(target.X, name=target.name))
-    codes, groups = target.codes, target.group_codes
-    same: dict[str, Any] = {"groups": groups, "random_state": random_state, **counted}
-    before = evaluate(target.X, codes, **same)
-    found = []
-    for function in functions:
-        W = search(blind, function, random_state=random_state, **how).W
-        after = evaluate(target.X @ W, codes, **same)
-        ratios = improvement_ratio(before.mean, after.mean, after.n_test)
-        found.append(float(np.log(ratios).mean()))
-    return found
+    return Selection(tuple(map(SelectionTrial, options, functions, np.array(rows).T)))

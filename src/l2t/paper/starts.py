@@ -10,7 +10,7 @@ import numpy.typing as npt
 from l2t import algorithms as registry
 from l2t.algorithms import Algorithm
 from l2t.algorithms.base import fit_quietly
-from l2t.algorithms.given import given_factors
+from l2t.algorithms.matrices import check_matrices
 from l2t.domains import DomainPair
 from l2t.exceptions import InvalidInputError, L2TError
 from l2t.numerics import JointSpan
@@ -36,24 +36,24 @@ def starting_points(
     if span.rank == 0:
         raise InvalidInputError("pair must have rows that differ, got identical rows")
     u = min(size, span.rank)
-    found: dict[str, Array] = {"pca": np.eye(span.rank, u)}
+    factors_in_span: dict[str, Array] = {"pca": np.eye(span.rank, u)}
     failed: dict[str, str] = {}
     if isinstance(wanted, Mapping):
-        factors = given_factors(wanted, pair.n_features)
-        found |= {name: _in_span(W, span) for name, W in factors.items()}
+        factors = check_matrices(wanted, pair.n_features)
+        factors_in_span |= {name: _in_span(W, span) for name, W in factors.items()}
     else:
-        given: Starts = CHEAP_STARTS if wanted is None else wanted
-        if isinstance(given, str) and given == "all":
-            given = registry.PAPER
+        starts_wanted: Starts = CHEAP_STARTS if wanted is None else wanted
+        if isinstance(starts_wanted, str) and starts_wanted == "all":
+            starts_wanted = registry.PAPER
         for algorithm in registry.make_all(
-            "starts", given, n_components=u, random_state=random_state
+            "starts", starts_wanted, n_components=u, random_state=random_state
         ):
             try:
-                found[algorithm.name] = _in_span(fit_quietly(algorithm, pair).W, span)
+                factors_in_span[algorithm.name] = _in_span(fit_quietly(algorithm, pair).W, span)
             except L2TError as error:
                 failed[algorithm.name] = str(error)
     starts = {}
-    for name, V in found.items():
+    for name, V in factors_in_span.items():
         if (feasible := _constrained(V, plan, size)) is None:
             failed[name] = "it maps all rows to one point"
         else:

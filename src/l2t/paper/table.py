@@ -10,7 +10,7 @@ import itertools
 from array import array
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 QMode = Literal["full", "diag"]
 
 
-class Table:
+class RunTable:
     """The experiences of finished runs as arrays.
 
     Failed experiences are ignored; `kernels` may be a subset of the experiences' kernels. Arrays over
@@ -48,13 +48,13 @@ class Table:
             raise InvalidInputError("experiences must hold at least one finished run, got none")
         self.kernels, self.n_neighbors = first.kernels, first.n_neighbors
         # Q takes nearly all memory: it is filled while experiences are read, and never copied.
-        Qs = (each.Q for each in itertools.chain([first], runs))
+        Qs = (statistics.Q for statistics in itertools.chain([first], runs))
         self.Q: Array = np.fromiter(Qs, dtype=np.dtype((np.float64, first.Q.shape)))
         self.keys, self.algorithms = list(reading.numbers), reading.algorithms
         self.d, self.tau = np.array(reading.d_and_tau).swapaxes(0, 1)
         self.pair: Indices = np.array(reading.pair, dtype=np.intp)
         self.target: Indices = np.array(reading.target, dtype=np.intp)
-        if not all(np.isfinite(each).all() for each in (self.d, self.Q, self.tau)):
+        if not all(np.isfinite(values).all() for values in (self.d, self.Q, self.tau)):
             raise InvalidInputError("statistics must be finite, got NaN or infinity")
         if q_mode == "diag":
             self.Q *= np.eye(len(self.kernels))
@@ -72,7 +72,7 @@ class Table:
         """The number of runs."""
         return len(self.keys)
 
-    def take(self, runs: Indices) -> Table:
+    def take(self, runs: Indices) -> RunTable:
         """Return the table of some runs, given in increasing order."""
         part = copy.copy(self)
         part.keys = [self.keys[i] for i in runs]
@@ -102,24 +102,26 @@ class _RunReader:
         first: PairStatistics | None = None
         pairs: dict[tuple[str, str], int] = {}
         targets: dict[str, int] = {}
-        for each in self._experiences:
-            if each.status != "done" or each.n_labels is None:
+        for experience in self._experiences:
+            if experience.status != "done" or experience.n_labels is None:
                 continue
-            if not (np.isfinite(each.improvement_ratio) and each.improvement_ratio > 0):
+            if not (np.isfinite(experience.improvement_ratio) and experience.improvement_ratio > 0):
                 raise InvalidInputError(
-                    f"improvement_ratio must be finite and positive, got {each.improvement_ratio} "
-                    f"in run {each.run_key:.12}"
+                    f"improvement_ratio must be finite and positive, got {experience.improvement_ratio} "
+                    f"in run {experience.run_key:.12}"
                 )
-            number = self.numbers.setdefault(each.run_key, len(self.pair))
-            self.rows.extend((number, each.n_labels, each.improvement_ratio))
+            number = self.numbers.setdefault(experience.run_key, len(self.pair))
+            self.rows.extend((number, experience.n_labels, experience.improvement_ratio))
             if number == len(self.pair):
-                found = _checked_statistics(each, self._kernels, first)
-                first = first or found
-                self.algorithms.append(each.algorithm)
-                self.pair.append(pairs.setdefault((each.source, each.target), len(pairs)))
-                self.target.append(targets.setdefault(each.target, len(targets)))
-                self.d_and_tau.append(np.stack([found.d, found.tau]))
-                yield found
+                statistics = _checked_statistics(experience, self._kernels, first)
+                first = first or statistics
+                self.algorithms.append(experience.algorithm)
+                self.pair.append(
+                    pairs.setdefault((experience.source, experience.target), len(pairs))
+                )
+                self.target.append(targets.setdefault(experience.target, len(targets)))
+                self.d_and_tau.append(np.stack([statistics.d, statistics.tau]))
+                yield statistics
 
 
 def _checked_statistics(
@@ -168,24 +170,25 @@ def recompute_statistics(
     Experience
     """
     computed: dict[str, PairStatistics] = {}
-    for each in experiences:
-        old = each.statistics
+    for experience in experiences:
+        old = experience.statistics
         if old is None:
-            yield each
+            yield experience
             continue
         bank, r = kernels or old.kernels, n_neighbors or old.n_neighbors
         if (bank, r) == (old.kernels, old.n_neighbors):
-            yield each
+            yield experience
             continue
         if store is None:
             raise InvalidInputError(
                 f"n_neighbors={r} needs the store of the experiences, which have {old.n_neighbors}: "
                 "learn(..., store=store)"
             )
-        if each.run_key not in computed:
-            run = store.run(each.run_key)
+        if experience.run_key not in computed:
+            run = store.run(experience.run_key)
             assert run.W is not None  # a run with statistics has finished
-            options: dict[str, Any] = {"kernels": bank, "n_neighbors": r}
-            new = pair_statistics(run.pair, run.W, random_state=run.random_state, **options)
-            computed = {each.run_key: new}  # experiences of a run are consecutive
-        yield replace(each, statistics=computed[each.run_key])
+            new = pair_statistics(
+                run.pair, run.W, kernels=bank, n_neighbors=r, random_state=run.random_state
+            )
+            computed = {experience.run_key: new}  # experiences of a run are consecutive
+        yield replace(experience, statistics=computed[experience.run_key])

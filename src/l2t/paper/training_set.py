@@ -9,12 +9,12 @@ import numpy as np
 
 from l2t.paper.calibration import LabelCurve
 from l2t.paper.convex_loss import ConvexProblem
-from l2t.paper.loss import Problem, Settings, Units
-from l2t.paper.table import Table
+from l2t.paper.loss import LossSettings, Problem, Units
+from l2t.paper.table import RunTable
 from l2t.typing import Array, Indices, Mask
 
 #: Masks of training runs and of test runs.
-Split = tuple[Mask, Mask]
+RunSplit = tuple[Mask, Mask]
 
 #: One in this many target domains is held out.
 HELD_OUT_ONE_IN = 4
@@ -23,10 +23,10 @@ MAX_SAMPLE = 2000
 
 
 @dataclass(frozen=True, eq=False)
-class TrainingSet:
+class LearningSet:
     """A table, and the runs (`run`) and targets 1 / l_hat (`y`) of the experiences that are fitted."""
 
-    table: Table
+    table: RunTable
     curve: LabelCurve
     max_labels: int | None
     best: float
@@ -37,12 +37,12 @@ class TrainingSet:
     @classmethod
     def of(
         cls,
-        table: Table,
+        table: RunTable,
         curve: LabelCurve,
         max_labels: int | None,
         best: float = 1.0,
         units: Units | None = None,
-    ) -> TrainingSet:
+    ) -> LearningSet:
         """Select the experiences with at most `max_labels` labels, all if there are none, of the best runs.
 
         The best runs are those with a mean l_hat of at least the quantile ``1 - best`` of their pair.
@@ -57,7 +57,7 @@ class TrainingSet:
             fitted &= _best_runs(table, levels, best)[table.run]
         return cls(table, curve, max_labels, best, units, table.run[fitted], 1.0 / l_hat[fitted])
 
-    def sample(self, random_state: int) -> TrainingSet:
+    def sample(self, random_state: int) -> LearningSet:
         """Return random pairs with about `MAX_SAMPLE` runs, or the training set itself if it has no more."""
         if self.table.n_runs <= MAX_SAMPLE:
             return self
@@ -65,9 +65,9 @@ class TrainingSet:
         sizes = np.bincount(self.table.pair)[order]
         kept = order[: max(2, int(np.searchsorted(np.cumsum(sizes), MAX_SAMPLE)))]
         part = self.table.take(np.flatnonzero(np.isin(self.table.pair, kept)))
-        return TrainingSet.of(part, self.curve, self.max_labels, self.best, self.units)
+        return LearningSet.of(part, self.curve, self.max_labels, self.best, self.units)
 
-    def problem(self, settings: Settings, runs: Mask | None = None) -> Problem | ConvexProblem:
+    def problem(self, settings: LossSettings, runs: Mask | None = None) -> Problem | ConvexProblem:
         """Return the optimisation problem over some of the runs, or over all."""
         kept = slice(None) if runs is None else runs[self.run]
         kind = ConvexProblem if settings.form == "convex" else Problem
@@ -78,7 +78,7 @@ class TrainingSet:
         return _means(self.run, 1.0 / self.y, self.table)
 
 
-def _means(run: Indices, l_hat: Array, table: Table) -> Array:
+def _means(run: Indices, l_hat: Array, table: RunTable) -> Array:
     """Return the mean of l_hat (one per experience) over each run; NaN for runs without experiences."""
     counts = np.bincount(run, minlength=table.n_runs)
     sums = np.bincount(run, l_hat, minlength=table.n_runs)
@@ -86,7 +86,7 @@ def _means(run: Indices, l_hat: Array, table: Table) -> Array:
         return np.asarray(sums / counts)
 
 
-def _best_runs(table: Table, levels: Array, best: float) -> Mask:
+def _best_runs(table: RunTable, levels: Array, best: float) -> Mask:
     """Return which runs have at least the quantile ``1 - best`` of the levels of their pair."""
     kept = np.zeros(table.n_runs, dtype=bool)
     for pair in np.unique(table.pair):
@@ -101,7 +101,7 @@ def held_out(target: str) -> bool:
     return zlib.crc32(target.encode()) % HELD_OUT_ONE_IN == 0
 
 
-def target_splits(target: Indices, n_folds: int, rng: np.random.Generator) -> list[Split]:
+def target_splits(target: Indices, n_folds: int, rng: np.random.Generator) -> list[RunSplit]:
     """Return n_folds splits, each target held out in one of them; none for a single target."""
     n_targets = int(target.max()) + 1
     n_folds = min(n_folds, n_targets)

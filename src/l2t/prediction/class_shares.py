@@ -50,9 +50,9 @@ def shifted_scores(held_out: Array, truth: Indices, target: Array) -> tuple[Arra
     if _condition(scores.argmax(axis=1), truth, n_classes) < LEAST_CONDITION:
         return None
     temperature = _temperature(scores, truth)
-    found = [target_shares(_calibrated(each, temperature), source) for each in target]
-    apart = [np.abs(a - b).sum() / 2.0 for a, b in combinations(found, 2)]
-    if np.mean(apart) > MAX_DISAGREEMENT:
+    single = [target_shares(_calibrated(P, temperature), source) for P in target]
+    differences = [np.abs(a - b).sum() / 2.0 for a, b in combinations(single, 2)]
+    if np.mean(differences) > MAX_DISAGREEMENT:
         return None
     average = _calibrated(target.mean(axis=0), temperature)
     shares = target_shares(average, source, float(len(average)))

@@ -9,12 +9,12 @@ coordinate ascent on its expected value, in which a row with p_c counts as p_c r
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from l2t.prediction.training import NAMED
-from l2t.typing import AnyArray, Array, Indices
+from l2t.typing import AnyArray, Array, Indices, JsonObject
 from l2t.validation import some_of
 
 Metric = Literal["accuracy", "balanced", "f1"]
@@ -138,7 +138,7 @@ class Quality:
             f"recall: {some_of(shown, NAMED)}."
         )
 
-    def record(self, classes: AnyArray) -> dict[str, Any]:
+    def record(self, classes: AnyArray) -> JsonObject:
         """Return the numbers for JSON."""
         recall = {
             str(name): float(value) if np.isfinite(value) else None

@@ -31,7 +31,7 @@ BLOCK = 2000
 
 
 @dataclass(frozen=True)
-class Neighbor:
+class LabeledNeighbor:
     """A labelled row near another row.
 
     Attributes
@@ -86,11 +86,11 @@ def _features_by_column(target: Domain) -> dict[str, Indices]:
 def nearest_labeled(
     features: FeatureMap,
     target: Domain,
-    given: Mask,
+    is_labeled: Mask,
     sources: Sequence[Domain],
     rows: Indices,
     n: int,
-) -> list[list[Neighbor]]:
+) -> list[list[LabeledNeighbor]]:
     """Return the n labelled rows nearest to each of some rows of a target, the nearest first.
 
     Of more than 2,000 labelled rows of a source, 2,000 are drawn. A row is not its own neighbour.
@@ -115,7 +115,7 @@ def nearest_labeled(
     list of list of Neighbor
     """
     domains = [target, *sources]
-    labeled = [np.flatnonzero(given), *(_labeled_rows(source) for source in sources)]
+    labeled = [np.flatnonzero(is_labeled), *(_labeled_rows(source) for source in sources)]
     Z = np.concatenate(
         [features(domain.rows[own]) for domain, own in zip(domains, labeled, strict=True)]
     )
@@ -130,7 +130,7 @@ def nearest_labeled(
         for distances, nearest in zip(D, order, strict=True):
             neighbors.append(
                 [
-                    Neighbor(
+                    LabeledNeighbor(
                         source=int(owner[place]) - 1 if owner[place] else None,
                         row=int(places[place]),
                         label=_label(domains[owner[place]], int(places[place])),

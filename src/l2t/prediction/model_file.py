@@ -24,7 +24,7 @@ from l2t.domains.label_codec import decode_labels, encode_labels
 from l2t.exceptions import FileFormatError, InvalidInputError
 from l2t.numerics.gram import Lifted
 from l2t.prediction.model import EstimatorHead, Model, Part
-from l2t.typing import AnyArray
+from l2t.typing import AnyArray, JsonObject
 from l2t.validation import check_memory
 
 #: The version of the format that is written, and those that are read.
@@ -43,7 +43,7 @@ class _Writer:
 
     def __init__(self) -> None:
         self.arrays: dict[str, Any] = {}
-        self.maps: list[dict[str, Any]] = []
+        self.maps: list[JsonObject] = []
         self._names: dict[int, str] = {}
         self._places: dict[int, int] = {}
 
@@ -81,7 +81,7 @@ class _Writer:
         names = [self.array(part) for part in (rows.data, rows.indices, rows.indptr, W.V)]
         return {"lifted": names, "n_features": rows.shape[1]}
 
-    def part(self, part: Part) -> dict[str, Any]:
+    def part(self, part: Part) -> JsonObject:
         """Return the description of features and a classifier."""
         features, head = part
         if isinstance(head, EstimatorHead):
@@ -89,7 +89,7 @@ class _Writer:
                 f"a model with an estimator cannot be saved, got {type(head.estimator).__name__}; use "
                 "classifier='auto' or one of l2t.prediction.CLASSIFIERS"
             )
-        described: dict[str, Any] = {"features": self.features(features)}
+        described: JsonObject = {"features": self.features(features)}
         if isinstance(head, TreeHead):
             return described | {
                 "trees": {name: self.array(getattr(head, name)) for name in _TREES},
@@ -113,7 +113,7 @@ def write_model(model: Model, path: Path) -> None:
     """
     writer = _Writer()
     codes, classes = encode_labels(model.classes_, "classes")
-    content: dict[str, Any] = {
+    content: JsonObject = {
         "schema": SCHEMA,
         "classes": classes,
         "codes": writer.array(codes),
@@ -160,7 +160,9 @@ def load_model(path: Any) -> Model:
         with where.open("rb") as handle, archive(handle) as file:
             check_memory("the model", sum(member.file_size for member in file.zip.filelist))
             content = json.loads(str(file["json"]))
-            arrays: dict[str, Any] = {name: file[name] for name in file.files if name != "json"}
+            arrays: dict[str, AnyArray] = {
+                name: file[name] for name in file.files if name != "json"
+            }
         if content["schema"] not in SCHEMAS:
             versions = " or ".join(map(str, SCHEMAS))
             raise ValueError(f"its schema is {content['schema']!r:.40}, not {versions}")
@@ -169,10 +171,11 @@ def load_model(path: Any) -> Model:
         return _from_file(content, arrays)
 
 
-def _from_file(content: dict[str, Any], arrays: dict[str, Any]) -> Model:
+def _from_file(content: JsonObject, arrays: dict[str, AnyArray]) -> Model:
     """Return the model from the content of a file; raise a ValueError if that is invalid."""
     numbers = [float(content["temperature"]), float(content["floor"] or 0.0)]
-    if not all(np.isfinite(values).all() for values in (*numbers, *arrays.values())):
+    finite = all(np.isfinite(values).all() for values in arrays.values())
+    if not (finite and np.isfinite(numbers).all()):
         raise ValueError("its numbers must be finite")
     if numbers[0] <= 0 or numbers[1] < 0:
         raise ValueError("its temperature must be positive")
@@ -228,12 +231,12 @@ def _numbers(values: list[float] | None) -> tuple[float, ...] | None:
     return numbers
 
 
-def _named(arrays: dict[str, Any], name: str | None) -> Any:
+def _named(arrays: dict[str, AnyArray], name: str | None) -> AnyArray | None:
     return None if name is None else arrays[name]
 
 
 def _encoder(
-    content: dict[str, Any], arrays: dict[str, Any], names: tuple[str, ...] | None
+    content: JsonObject, arrays: dict[str, AnyArray], names: tuple[str, ...] | None
 ) -> TableEncoder | None:
     if "encoder" not in content:
         return None
@@ -249,7 +252,7 @@ def _encoder(
 
 
 def _feature_map(
-    described: dict[str, Any], arrays: dict[str, Any], maps: list[FeatureMap]
+    described: JsonObject, arrays: dict[str, AnyArray], maps: list[FeatureMap]
 ) -> FeatureMap:
     scale, before = float(described["scale"]), described["before"]
     if not 0 < scale < np.inf:
@@ -268,7 +271,7 @@ def _feature_map(
     )
 
 
-def _lifted(described: dict[str, Any], arrays: dict[str, Any]) -> Lifted:
+def _lifted(described: JsonObject, arrays: dict[str, AnyArray]) -> Lifted:
     """Return a `Lifted` W; raise a ValueError if its sparse rows are invalid."""
     data, indices, indptr, V = (arrays[name] for name in described["lifted"])
     shape = len(V), int(described["n_features"])
@@ -277,7 +280,7 @@ def _lifted(described: dict[str, Any], arrays: dict[str, Any]) -> Lifted:
     return Lifted(rows, V)
 
 
-def _part(described: dict[str, Any], arrays: dict[str, Any], maps: list[FeatureMap]) -> Part:
+def _part(described: JsonObject, arrays: dict[str, AnyArray], maps: list[FeatureMap]) -> Part:
     features = maps[described["features"]]
     if "trees" in described:
         own = {name: arrays[described["trees"][name]] for name in _TREES}
@@ -287,11 +290,11 @@ def _part(described: dict[str, Any], arrays: dict[str, Any], maps: list[FeatureM
     bandwidth = float(described["bandwidth"])
     if not 0 <= bandwidth < np.inf:
         raise ValueError("its bandwidths must not be negative")
-    own = {name: _named(arrays, described["head"].get(name)) for name in _HEAD}
-    return features, Head(**own, bandwidth=bandwidth)
+    head = {name: _named(arrays, described["head"].get(name)) for name in _HEAD}
+    return features, Head(**head, bandwidth=bandwidth)
 
 
-def _from_first_schema(content: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Any]:
+def _from_first_schema(content: JsonObject, arrays: dict[str, AnyArray]) -> dict[str, Any]:
     """Return the content of a file of schema 1, where arrays have the number of a part in their names."""
     maps, parts = [], []
 
@@ -317,7 +320,7 @@ def _from_first_schema(content: dict[str, Any], arrays: dict[str, Any]) -> dict[
                 "before": None,
             }
         )
-        part: dict[str, Any] = {"features": number}
+        part: JsonObject = {"features": number}
         if "single" in described:
             part |= {"trees": {name: f"{name}-{number}" for name in _TREES}}
             part |= {"single": described["single"]}

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from l2t._version import __version__
+from l2t.typing import JsonObject
 
 COLOURS = ["#1f6fb5", "#d9782d", "#2f9e77", "#8a5cc2", "#c9487a", "#6b7a1f", "#0f8b9c", "#8c5a3c"]
 COLOURS += ["#5b6bd6", "#767f8d"]
@@ -24,7 +25,7 @@ _STYLE = """
 """
 
 
-def page(summary: dict[str, Any]) -> str:
+def page(summary: JsonObject) -> str:
     """Return the whole page of a summary (`Prediction.summary`)."""
     title = html.escape(f"Prediction of {summary['target']}")
     return (
@@ -34,7 +35,7 @@ def page(summary: dict[str, Any]) -> str:
     )
 
 
-def fragment(summary: dict[str, Any]) -> str:
+def fragment(summary: JsonObject) -> str:
     """Return the content of the page, without head and body."""
     seen = summary["map"]
     sides = (("before", False), ("after", True))
@@ -84,7 +85,7 @@ def _cell(value: Any) -> str:
     return f"<td{number}>{html.escape('' if value is None else str(value))}</td>"
 
 
-def _rows_table(title: str, rows: list[dict[str, Any]]) -> str:
+def _rows_table(title: str, rows: list[JsonObject]) -> str:
     """Return a table of rows with their two most probable classes; nothing if there are no rows."""
     if not rows:
         return ""
@@ -96,7 +97,7 @@ def _rows_table(title: str, rows: list[dict[str, Any]]) -> str:
     return f"<h2>{html.escape(title)}</h2>{_table(titles, cells)}"
 
 
-def _bars(report: list[dict[str, Any]]) -> str:
+def _bars(report: list[JsonObject]) -> str:
     """Return a bar chart of the expected accuracies with their intervals."""
     # A letter of this bold font is 7.5 wide on average.
     left = 16 + 7.5 * max((len(row["name"]) for row in report), default=0)
@@ -125,21 +126,21 @@ def _bars(report: list[dict[str, Any]]) -> str:
     return f'<svg {size} role="img" aria-label="Accuracy to expect">{"".join(parts)}</svg>'
 
 
-def _scatter(points: list[list[float]], seen: dict[str, Any], *, after: bool) -> str:
+def _scatter(points: list[list[float]], seen: JsonObject, *, after: bool) -> str:
     """Return a scatter plot of the target: unlabelled rows grey, given labels solid, predictions pale."""
     drawn = []
     order = sorted(range(len(points)), key=lambda i: seen["given"][i] >= 0)  # labelled ones on top
     for i in order:
-        given, code = seen["given"][i], seen["predicted"][i]
+        label, code = seen["given"][i], seen["predicted"][i]
         x, y = 200 * (1 + 0.94 * points[i][0]), 200 * (1 - 0.94 * points[i][1])
         look = 'r="3" fill="#aab2bf" fill-opacity=".6"'
-        if given >= 0:
-            look = f'r="5" fill="{COLOURS[given % len(COLOURS)]}" stroke="#fff"'
+        if label >= 0:
+            look = f'r="5" fill="{COLOURS[label % len(COLOURS)]}" stroke="#fff"'
         elif after:
             look = f'r="3" fill="{COLOURS[code % len(COLOURS)]}" fill-opacity=".4"'
         drawn.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" {look}/>')
-    label = f"The target {'with predicted classes' if after else 'as given'}"
-    return f'<svg viewBox="0 0 400 400" width="400" role="img" aria-label="{label}">{"".join(drawn)}</svg>'
+    title = f"The target {'with predicted classes' if after else 'as given'}"
+    return f'<svg viewBox="0 0 400 400" width="400" role="img" aria-label="{title}">{"".join(drawn)}</svg>'
 
 
 def _legend(classes: list[str]) -> str:

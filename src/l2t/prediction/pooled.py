@@ -225,8 +225,8 @@ class HeldOut:
     def target_share(self) -> float:
         """The weight w of classifiers of the target alone, by expectation maximisation."""
         rows = np.arange(len(self.truth))
-        given = np.stack([P.mean(axis=0)[rows, self.truth] for P in (self.both, self.target)])
-        return mixture_weight(given[0], given[1], PRIOR_ROWS)
+        of_truth = np.stack([P.mean(axis=0)[rows, self.truth] for P in (self.both, self.target)])
+        return mixture_weight(of_truth[0], of_truth[1], PRIOR_ROWS)
 
     @property
     def average(self) -> Array:

@@ -146,9 +146,9 @@ def predict(  # noqa: PLR0913
     >>> from l2t.domains import Domain, PairSampler, digits, normalize
     >>> pair = PairSampler(normalize(digits()), normalize(digits()), 1, n_classes=4)[0]
     >>> codes = pair.target.codes
-    >>> few = np.isin(np.arange(len(codes)), [np.flatnonzero(codes == c)[:5] for c in range(4)])
-    >>> found = predict(pair.source, Domain(pair.target.X, pair.target.y, labeled=few))
-    >>> len(found.labels) == len(codes), bool(np.mean(found.labels == pair.target.y) > 0.8)
+    >>> labeled = np.isin(np.arange(len(codes)), [np.flatnonzero(codes == c)[:5] for c in range(4)])
+    >>> prediction = predict(pair.source, Domain(pair.target.X, pair.target.y, labeled=labeled))
+    >>> len(prediction.labels) == len(codes), bool(np.mean(prediction.labels == pair.target.y) > 0.8)
     (True, True)
     """
     if isinstance(classifier, str | type) or not _is_classifier(classifier):
@@ -161,10 +161,14 @@ def predict(  # noqa: PLR0913
             f"train_on must be 'auto' or 'target' with shared=False, got {train_on!r}"
         )
     texts = None if text_encoder is None else os.fspath(text_encoder)
-    origins, given = as_domains(sources if isinstance(sources, list) else [sources], target, texts)
-    whole = given
+    origins, user_target = as_domains(
+        sources if isinstance(sources, list) else [sources], target, texts
+    )
+    whole = user_target
     if normalize != "auto":
-        *origins, whole = (preparation.normalize(domain, normalize) for domain in (*origins, given))
+        *origins, whole = (
+            preparation.normalize(domain, normalize) for domain in (*origins, user_target)
+        )
     task = Task.of(
         origins, whole, shared=shared, shared_if_unlabeled=True, random_state=random_state
     )
@@ -205,8 +209,8 @@ def predict(  # noqa: PLR0913
         answer = _answer(solution, coordinates, metric, lambda: coordinates.lift(choose()))
     notes = [SCALED] if columns is not None else []
     if normalize != "auto":
-        scaling = scaling_map(given, whole, unit=normalize in ("rows", "centred"))
-        answer = dataclasses.replace(answer, model=answer.model.after(scaling, given.rows))
+        scaling = scaling_map(user_target, whole, unit=normalize in ("rows", "centred"))
+        answer = dataclasses.replace(answer, model=answer.model.after(scaling, user_target.rows))
         notes += [f"Scaling as requested: {PREPARATIONS[normalize]}."]
     notes += [task.copies] if task.copies else []
     notes += [] if whole.encoder is None else whole.encoder.sentences()
@@ -240,12 +244,12 @@ def _answer(
     task, model = coordinates.asked, solution.model_of_features(coordinates)
     P = solution.probabilities
     if task.is_sampled:
-        P = model.predict_proba(task.given)
+        P = model.predict_proba(task.whole_target)
     else:
         P = np.empty_like(P)
         P[task.rows] = solution.probabilities
-    given = task.given.labeled_rows(default=False)
-    free = P[~given] if not given.all() else P
+    is_labelled = task.whole_target.labeled_rows(default=False)
+    free = P[~is_labelled] if not is_labelled.all() else P
     offsets = decision_offsets(free, metric)
     if offsets is not None:
         model = dataclasses.replace(model, offsets=tuple(offsets.tolist()))
@@ -269,14 +273,14 @@ def _answer(
         labels=np.asarray(classes[codes]),
         probability=np.take_along_axis(P, codes[:, None], axis=1)[:, 0],
         probabilities=P,
-        given=given,
+        given=is_labelled,
         classes=classes,
         choice=solution.choice,
         classifier=solution.classifier,
         report=report,
         model=model,
         labels_needed=solution.labels_needed,
-        target=task.given,
+        target=task.whole_target,
         metric=metric,
         expected=expected,
         measured=measured,

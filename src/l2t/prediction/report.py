@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from l2t.display import bar_figure, html_table
 from l2t.prediction.decisions import METRIC_NAMES, Metric
 from l2t.prediction.promise import Promise, standard_error
+from l2t.typing import JsonObject
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -178,7 +179,7 @@ class Report:
         ]
         return replace(self, rows=rows, sentences=sentences)
 
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[JsonObject]:
         """Return a list with one dict per row."""
         return [{name: getattr(row, name) for name in COLUMNS} for row in self.rows]
 

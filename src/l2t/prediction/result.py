@@ -15,7 +15,7 @@ from l2t.domains.draw import LANDMARKS
 from l2t.exceptions import InvalidInputError
 from l2t.inference import Inference
 from l2t.prediction.decisions import HeldOutRows, Metric, Quality
-from l2t.prediction.explanation import Neighbor, column_importance, nearest_labeled
+from l2t.prediction.explanation import LabeledNeighbor, column_importance, nearest_labeled
 from l2t.prediction.labelling import DEFAULT_STRATEGY, suggest_rows
 from l2t.prediction.model import Model
 from l2t.prediction.page import fragment, page
@@ -164,7 +164,7 @@ class Prediction:
         """
         return column_importance(self.model, self.target, random_state)
 
-    def nearest(self, row: int, n: int = 5) -> list[Neighbor]:
+    def nearest(self, row: int, n: int = 5) -> list[LabeledNeighbor]:
         """Return the labelled rows of the target and the sources that are nearest to a row.
 
         Distances are in the features of the model's first view, in which sources and target are compared.
@@ -188,7 +188,7 @@ class Prediction:
             raise InvalidInputError(f"row must be below {len(self.target)}, got {row}")
         return self.nearest_of(np.array([row]), n)[0]
 
-    def nearest_of(self, rows: Indices, n: int = 5) -> list[list[Neighbor]]:
+    def nearest_of(self, rows: Indices, n: int = 5) -> list[list[LabeledNeighbor]]:
         """Return what `nearest` does for each of several rows."""
         features = self.model.parts[0][0]
         return nearest_labeled(features, self.target, self.given, self.sources, rows, n)

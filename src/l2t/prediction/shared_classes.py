@@ -60,7 +60,7 @@ class SharedClasses:
         Solution
         """
         report("comparing ways to train on the source")
-        encoded = self.task.given.encoder is not None
+        encoded = self.task.whole_target.encoder is not None
         pool, roles = None, self.task.roles
         one_class = bool(roles.target_only) and not roles.both  # and those of the source
         note = ""

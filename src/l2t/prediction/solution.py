@@ -55,5 +55,5 @@ class Solution:
             feature_names=target.feature_names,
             means=means,
             medians=medians,
-            encoder=coordinates.asked.given.encoder,
+            encoder=coordinates.asked.whole_target.encoder,
         )

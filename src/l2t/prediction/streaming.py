@@ -44,7 +44,7 @@ from l2t.domains.files.dataset import (
 from l2t.domains.files.disk import naming
 from l2t.domains.files.table import features_of, labelled_rows
 from l2t.exceptions import FileFormatError, InvalidInputError
-from l2t.typing import Array, Indices, Mask
+from l2t.typing import Array, Indices, JsonObject, Mask
 from l2t.validation import one_of
 
 if TYPE_CHECKING:
@@ -103,10 +103,10 @@ class _Job:
     #: Options of `features_of`.
     reading: dict[str, Any]
     #: The model and the options, as the footer of a file has them.
-    recipe: dict[str, Any]
+    recipe: JsonObject
     overwrite: bool
     #: Options of `labelled_rows`; None without a column of labels.
-    labels: dict[str, Any] | None = None
+    labels: JsonObject | None = None
 
     @cached_property
     def classes(self) -> Any:
@@ -116,7 +116,7 @@ class _Job:
         return pa.array(self.model.classes_.tolist())
 
     @property
-    def answers(self) -> dict[str, Any]:
+    def answers(self) -> JsonObject:
         """The types of the columns that are added."""
         import pyarrow as pa
 
@@ -140,7 +140,7 @@ class _Job:
         path: str,
         keys: Mapping[str, Any],
         handle: Any,
-        recipe: dict[str, Any],
+        recipe: JsonObject,
         advance: Callable[[str], None] | None,
     ) -> list[int]:
         """Write the rows of an open file with their predictions; return the number of rows in each class."""
@@ -438,23 +438,23 @@ def _content_hash(model: Model) -> str:
             return hashlib.file_digest(handle, "sha256").hexdigest()
 
 
-def output_path(files: ParquetFiles, given: str) -> str:
+def output_path(files: ParquetFiles, output: str) -> str:
     """Return the absolute path or URL of the folder to write to, or the file for a single one."""
-    target = given.rstrip("/") if is_remote(given) else str(Path(given).absolute())
+    target = output.rstrip("/") if is_remote(output) else str(Path(output).absolute())
     if target.lower().endswith(TEXT_ENDINGS):
         rule = "output must be a folder or a .parquet file, as data sets are written"
-        raise InvalidInputError(f"{rule}, got {given!r}")
-    folder = given.endswith("/") or (not is_remote(given) and Path(given).is_dir())
+        raise InvalidInputError(f"{rule}, got {output!r}")
+    folder = output.endswith("/") or (not is_remote(output) and Path(output).is_dir())
     if files.is_file and (folder or not target.lower().endswith(ENDINGS)):
         target = f"{target}/{files.root.replace(os.sep, '/').rpartition('/')[2]}"
     real = [path if is_remote(path) else os.path.realpath(path) for path in (files.root, target)]
     first, second = (f"{path.replace(os.sep, '/')}/" for path in real)
     if first.startswith(second) or second.startswith(first):
-        raise InvalidInputError(f"output must not be in or around the data, got {given!r}")
+        raise InvalidInputError(f"output must not be in or around the data, got {output!r}")
     return target
 
 
-def _check_output(there: ParquetFiles, files: ParquetFiles, recipe: dict[str, Any] | None) -> None:
+def _check_output(there: ParquetFiles, files: ParquetFiles, recipe: JsonObject | None) -> None:
     """Reject files that are no part of the output, or that another model made."""
     if there.names and there.is_file != files.is_file:
         kind = "folder" if there.is_file else "file"

@@ -21,7 +21,7 @@ from l2t.domains.labels import known_labels
 from l2t.domains.pair import match_columns
 from l2t.exceptions import InvalidInputError
 from l2t.task import Task
-from l2t.typing import AnyArray, Indices, Mask
+from l2t.typing import AnyArray, Indices, JsonObject, Mask
 from l2t.validation import instance_of, some_of
 
 TrainOn = Literal["auto", "target", "source", "both"]
@@ -37,7 +37,7 @@ KEPT_PER_CLASS = CV_SHOTS
 #: Columns are divided by their standard deviation if the largest one exceeds this many times the lower
 #: quartile. It does for tables of several units, but for no embeddings, images or bags of words that L2T is
 #: measured on: there it is at most 22 times (docs/results/families.md has the kinds of data).
-UNEVEN = 30.0
+UNEVEN_COLUMNS = 30.0
 
 
 def as_domains(
@@ -62,15 +62,15 @@ def as_domains(
     return [match_columns(source, whole) for source in origins], whole
 
 
-def _features_and_labels(given: Any, role: str) -> tuple[Any, Any]:
+def _features_and_labels(argument: Any, role: str) -> tuple[Any, Any]:
     """Return X and y of (X, y) or X; a Domain, and None."""
-    if not isinstance(given, tuple):
-        return given, None
-    if len(given) != 2:
+    if not isinstance(argument, tuple):
+        return argument, None
+    if len(argument) != 2:
         raise InvalidInputError(
-            f"{role} must be a Domain, (X, y) or X, got a tuple of length {len(given)}"
+            f"{role} must be a Domain, (X, y) or X, got a tuple of length {len(argument)}"
         )
-    return given
+    return argument
 
 
 def _as_domain(X: Any, y: Any, encoder: TableEncoder | None, role: str) -> Domain:
@@ -195,11 +195,11 @@ def training_rows(task: Task, train_on: TrainOn = "auto") -> Training:
     target, sources = task.target, task.sources
     labels, known = _labels(target, default=False)
     parts = [(domain, *_labels(domain, default=True)) for domain in sources]
-    given = set(labels[known].tolist())
+    of_target = set(labels[known].tolist())
     offered = {label for _, y, labelled in parts for label in y[labelled].tolist()}
     if train_on == "auto":
-        train_on = ("both" if given else "source") if task.shared else "target"
-    _check_classes(train_on, given, offered, known)
+        train_on = ("both" if of_target else "source") if task.shared else "target"
+    _check_classes(train_on, of_target, offered, known)
     _check_not_amounts([labels[known], *(y[labelled] for _, y, labelled in parts)])
     used = [np.arange(len(target)), *(np.empty(0, dtype=np.intp) for _ in parts)]
     values, labelled = [labels], [known & (train_on != "source")]
@@ -241,24 +241,25 @@ def _labels(domain: Domain, *, default: bool) -> tuple[AnyArray, Mask]:
     return domain.y.astype(object), known
 
 
-def _check_classes(train_on: str, given: set[Any], offered: set[Any], known: Mask) -> None:
+def _check_classes(train_on: str, of_target: set[Any], offered: set[Any], known: Mask) -> None:
     """Raise an error if the target's classes cannot be learned from the labels to train on."""
     if train_on != "target" and not offered:
         raise InvalidInputError(f"train_on={train_on!r} needs labelled source rows, got none")
-    if train_on != "source" and not given:
+    if train_on != "source" and not of_target:
         advice = "use train_on='source' if both domains have the same classes"
         raise InvalidInputError(
             f"the target must have labelled rows, got none of {len(known)}; label a few rows of each "
             f"class, or {advice if offered else 'add a source with the same classes'}"
         )
-    if train_on == "target" and len(given) == 1:
+    if train_on == "target" and len(of_target) == 1:
         raise InvalidInputError(
             "the labelled target rows must be of at least two classes, got "
-            f"{int(known.sum())} of class {next(iter(given))!r}"
+            f"{int(known.sum())} of class {next(iter(of_target))!r}"
         )
-    unknown = given - offered
-    apart = unknown == given and len(given) > 1  # a single class needs others, those of the source
-    if train_on != "target" and unknown and (train_on == "source" or apart):
+    unknown = of_target - offered
+    # A single class needs others, those of the source.
+    is_disjoint = unknown == of_target and len(of_target) > 1
+    if train_on != "target" and unknown and (train_on == "source" or is_disjoint):
         raise InvalidInputError(
             f"train_on={train_on!r} needs classes that both domains share, got the target's "
             f"{sorted(unknown, key=str)[0]!r}, which no source row has; use train_on='target'"
@@ -293,7 +294,7 @@ def column_scales(*parts: Any) -> AnyArray | None:
     """Return the standard deviation of each column within parts if they differ widely, otherwise None."""
     deviations = _deviations(*parts)
     positive = deviations[deviations > 0]
-    if len(positive) < 2 or positive.max() <= UNEVEN * np.quantile(positive, 0.25):
+    if len(positive) < 2 or positive.max() <= UNEVEN_COLUMNS * np.quantile(positive, 0.25):
         return None
     return np.where(deviations > 0, deviations, 1.0)
 
@@ -311,22 +312,22 @@ def _variances(X: Any) -> AnyArray:
     return np.asarray(np.maximum(squares, 0.0))
 
 
-def scaling_map(given: Domain, scaled: Domain, *, unit: bool) -> FeatureMap:
+def scaling_map(original: Domain, scaled: Domain, *, unit: bool) -> FeatureMap:
     """Return what `normalize` did to the rows of a domain as a map, for further rows.
 
     `unit` is whether it divided rows by their norm.
     """
     first, last = (
-        np.array([np.zeros(given.n_features), np.ones(given.n_features)])
+        np.array([np.zeros(original.n_features), np.ones(original.n_features)])
         if domain.prepared is None
         else domain.prepared
-        for domain in (given, scaled)
+        for domain in (original, scaled)
     )
     shift, scale = (last[0] - first[0]) / first[1], last[1] / first[1]
     return FeatureMap(None, shift / scale, unit=unit, columns=scale)
 
 
-def describe_task(sources: list[Domain], target: Domain) -> dict[str, Any]:
+def describe_task(sources: list[Domain], target: Domain) -> JsonObject:
     """Return sentences and warnings that describe what `predict` would do with these domains.
 
     Raises

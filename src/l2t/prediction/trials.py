@@ -45,15 +45,15 @@ from l2t.typing import AnyArray, Array, Indices
 Split = tuple[Indices, Indices]
 
 #: Three plays are as good as six (docs/results/answers.md).
-N_PLAYS = 3
+N_TRIAL_PLAYS = 3
 #: Random draws of labelled rows per play, by the least number of labels per class: few labels vary more.
-N_DRAWS = {1: 2, 5: 1}
+DRAWS_BY_SHOTS = {1: 2, 5: 1}
 #: Maximum number of target rows that learners are trained on, labelled or not, and of labelled rows among
 #: them that they are cross-validated on.
 MAX_TRAINED_ROWS = 1500
 MAX_TESTED_ROWS = 500
 #: Maximum number of rows of a play's target, and of labels per class in it.
-MAX_ROWS = 600
+MAX_PLAY_ROWS = 600
 MAX_SHOTS = 40
 N_FOLDS = 4
 #: Numbers of lists of plays with fitted views, and of lists of trials, that are cached in the process.
@@ -199,7 +199,7 @@ def rehearse_learners(
     rows_per_class: int,
     shots: float,
     learners: Sequence[Learner] = (*LEARNERS, *BASELINES),
-    n_plays: int = N_PLAYS,
+    n_plays: int = N_TRIAL_PLAYS,
     random_state: int = 0,
 ) -> tuple[Trial, ...]:
     """Return the trials of learners in plays of known classes; they are cached by content.
@@ -227,7 +227,7 @@ def rehearse_learners(
     playing = playing_classes(known, n_classes)
     if not playing:
         return ()
-    rows = int(np.clip(rows_per_class, 2, max(MAX_ROWS // playing, 2)))
+    rows = int(np.clip(rows_per_class, 2, max(MAX_PLAY_ROWS // playing, 2)))
     n_labels = int(np.clip(round(shots), 1, MAX_SHOTS))
     drawn = json.dumps([known.fingerprint, playing, rows, n_plays, random_state])
 
@@ -257,7 +257,7 @@ def _try_play(
     """Yield a trial for each random draw of labelled rows that leaves rows to test."""
     codes = np.unique(play.target.codes, return_inverse=True)[1]
     rng = np.random.default_rng(random_state)
-    for _ in range(N_DRAWS[max(few for few in N_DRAWS if few <= n_labels)]):
+    for _ in range(DRAWS_BY_SHOTS[max(least for least in DRAWS_BY_SHOTS if least <= n_labels)]):
         at = draw_labelled(codes, n_labels, rng)[0]
         test = rows_to_test(len(codes), at, play.target.group_codes)
         if len(test):

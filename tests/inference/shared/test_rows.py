@@ -24,7 +24,7 @@ def target(rng):
 @pytest.fixture
 def small(monkeypatch):
     """At most 60 rows of each domain are drawn."""
-    monkeypatch.setattr("l2t.inference.shared.rows.MAX_ROWS", 60)
+    monkeypatch.setattr("l2t.inference.shared.rows.MAX_SHARED_ROWS", 60)
 
 
 @pytest.mark.usefixtures("small")

@@ -156,7 +156,7 @@ def test_a_source_of_noise_gets_no_weight(source, rng):
 
 
 def test_rows_beyond_those_that_are_fitted_to_are_predicted(source, rng, monkeypatch):
-    monkeypatch.setattr("l2t.inference.shared.rows.MAX_ROWS", 45)
+    monkeypatch.setattr("l2t.inference.shared.rows.MAX_SHARED_ROWS", 45)
     X, y = rows(rng, n=300)
     found = infer_shared(Domain(X), source)
     assert len(found.members[0].predicted) == 45
@@ -164,7 +164,7 @@ def test_rows_beyond_those_that_are_fitted_to_are_predicted(source, rng, monkeyp
 
 
 def test_which_rows_are_labelled_never_changes_a_w(source, rng, monkeypatch):
-    monkeypatch.setattr("l2t.inference.shared.rows.MAX_ROWS", 45)
+    monkeypatch.setattr("l2t.inference.shared.rows.MAX_SHARED_ROWS", 45)
     X, y = rows(rng, n=300)
     marks = (np.zeros(300, bool), np.arange(300) < 60)
     for name in ("gfk", "jda", "coral", "means"):
@@ -178,7 +178,7 @@ def test_which_rows_are_labelled_never_changes_a_w(source, rng, monkeypatch):
 
 
 def test_many_features_are_reduced_for_the_algorithms(source, rng, monkeypatch):
-    monkeypatch.setattr("l2t.inference.shared.rows.MAX_DIMENSIONS", 4)
+    monkeypatch.setattr("l2t.inference.shared.rows.MAX_SHARED_DIMENSIONS", 4)
     X, y = rows(rng, shift=1.0)
     found = infer_shared(Domain(X), source, candidates=("gfk",), classifiers=("1-nn",))
     assert found.members[0].space.W.shape[0] == 12

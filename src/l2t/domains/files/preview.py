@@ -111,8 +111,8 @@ def preview_file(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "cats.csv")
     ...     _ = path.write_text(text)
-    ...     found = preview_file(path)
-    >>> [each.role for each in found.columns], found.decimal
+    ...     preview = preview_file(path)
+    >>> [column.role for column in preview.columns], preview.decimal
     (['id', 'feature', 'feature', 'label'], ',')
     """
     file = as_path(path)

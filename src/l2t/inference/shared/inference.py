@@ -12,8 +12,8 @@ combination alone, which is better than the choice by reverse validation, accura
 class balance or agreement (docs/results/shared-classes.md). The manifold classifier is left out with few
 columns, and where 1-NN separates the source's own classes much worse than logistic regression does, as in
 bags of words. Labelled target rows are used for training, and cross-validation on them sets the weight of the
-vote relative to a classifier trained on the target alone (`ways`). Logistic regression is then trained on the
-predictions as pseudo-labels, to classify new rows one by one.
+vote relative to a classifier trained on the target alone (`voting`). Logistic regression is then trained on
+the predictions as pseudo-labels, to classify new rows one by one.
 
 Several sources are used together, each centred by its own mean and weighted by how often its rows are nearest
 to target rows; a source whose own classes are not separable, such as noise, is left out. Half of the vote is
@@ -37,19 +37,19 @@ from l2t.exceptions import InvalidInputError
 from l2t.experiences.evaluation import expected_accuracy
 from l2t.experiences.experience import TrainedOn
 from l2t.inference.result import Candidate, Candidates, Inference
-from l2t.inference.shared.rows import FEW_COLUMNS, MAX_ROWS, Combination, SharedRows
-from l2t.inference.shared.ways import Decision, LinearModel, decide, distill
+from l2t.inference.shared.rows import FEW_COLUMNS, MAX_SHARED_ROWS, Combination, SharedRows
+from l2t.inference.shared.voting import Decision, LinearModel, decide_share, distill
 from l2t.numerics import unit_rows
 from l2t.task import ClassRoles
 from l2t.typing import AnyArray, Array
 
 #: "means" is the identity with each domain centred by its own mean; all but "identity" are centred so.
-CANDIDATES = (NO_TRANSFER, "means", "coral", "gfk", "jda")
-CLASSIFIERS = ("logistic", "manifold")
+SHARED_CANDIDATES = (NO_TRANSFER, "means", "coral", "gfk", "jda")
+VOTING_CLASSIFIERS = ("logistic", "manifold")
 #: Growth of the log weight in the vote with smoothness.
-SHARPNESS = 20.0
+SMOOTHNESS_WEIGHT = 20.0
 #: Maximum number of rows of all sources together, because time grows with the cube of this number.
-MAX_SOURCE_ROWS = 2 * MAX_ROWS
+MAX_POOLED_ROWS = 2 * MAX_SHARED_ROWS
 #: Below this `SharedRows.trust`, logistic regression is used alone.
 LEAST_TRUST = 0.7
 
@@ -104,7 +104,7 @@ class SharedInference:
     @property
     def trained_on(self) -> TrainedOn:
         """The labelled rows that were trained on: "source", "target" or "both"."""
-        return self.decision.way
+        return self.decision.trained_on
 
     @property
     def used(self) -> str:
@@ -159,7 +159,7 @@ def infer_shared(
     target: Domain,
     sources: Domain | Sequence[Domain],
     *,
-    candidates: Sequence[str] = CANDIDATES,
+    candidates: Sequence[str] = SHARED_CANDIDATES,
     classifiers: Sequence[str] | None = None,
     source_alone: bool = False,
     random_state: int = 0,
@@ -196,9 +196,9 @@ def infer_shared(
     Examples
     --------
     >>> from l2t.domains import digits, mnist, normalize
-    >>> few = digits().take(np.arange(300))
-    >>> found = infer_shared(Domain(normalize(mnist()).X[::20]), normalize(few), candidates=("means",))
-    >>> found.choice, found.trained_on, found.predict_proba(mnist().X[:5]).shape
+    >>> some = digits().take(np.arange(300))
+    >>> inference = infer_shared(Domain(normalize(mnist()).X[::20]), normalize(some), candidates=("means",))
+    >>> inference.choice, inference.trained_on, inference.predict_proba(mnist().X[:5]).shape
     ('means', 'source', (5, 10))
     """
     several = [sources] if isinstance(sources, Domain) else list(sources)
@@ -214,13 +214,13 @@ def infer_shared(
     if len(origins) > 1:
         useful = task.informative_sources()
         weights = task.shares(useful)
-        most = MAX_SOURCE_ROWS // len(useful)
-        if most < MAX_ROWS:
+        most = MAX_POOLED_ROWS // len(useful)
+        if most < MAX_SHARED_ROWS:
             task = SharedRows.of(target, origins, random_state, most)
         task = replace(task.only(useful), weights=weights)
         tasks = [task, task.only([int(weights.argmax())])]
     members, failed = _members(tasks, candidates, classifiers)
-    decision = decide(task, members, source_alone=source_alone)
+    decision = decide_share(task, members, source_alone=source_alone)
     return SharedInference(
         tuple(members),
         decision,
@@ -253,7 +253,7 @@ def _members(
             raise InvalidInputError(f"candidates must work for these domains, got {errors}")
         failed |= errors
         near = task.X.shape[1] >= FEW_COLUMNS and task.trust >= LEAST_TRUST
-        kinds = classifiers or (CLASSIFIERS if near else CLASSIFIERS[:1])
+        kinds = classifiers or (VOTING_CLASSIFIERS if near else VOTING_CLASSIFIERS[:1])
         combinations = [task.combine(name, kind, spaces[name]) for name in spaces for kind in kinds]
         members += vote_weights(combinations, 1.0 / len(tasks))
     for member in members:
@@ -263,7 +263,7 @@ def _members(
 
 def vote_weights(members: Sequence[Combination], total: float = 1.0) -> list[Combination]:
     """Return the combinations with their weights in the vote, which add up to `total`."""
-    weights = total * softmax([SHARPNESS * member.smoothness for member in members])
+    weights = total * softmax([SMOOTHNESS_WEIGHT * member.smoothness for member in members])
     return [replace(member, weight=float(w)) for member, w in zip(members, weights, strict=True)]
 
 

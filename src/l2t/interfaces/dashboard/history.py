@@ -14,12 +14,12 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from l2t.domains.files.disk import replacing, writing
 from l2t.exceptions import InvalidInputError
 from l2t.interfaces.dashboard.errors import Refused
 from l2t.interfaces.dashboard.settings import Limits
+from l2t.typing import JsonObject
 
 _ID = re.compile(r"[0-9a-f]{32}")
 _RECORD, _LABELS = "prediction.json", "labels.csv"
@@ -59,9 +59,9 @@ class History:
         self,
         id: str,
         outputs: Path,
-        result: dict[str, Any],
+        result: JsonObject,
         seconds: float,
-        request: dict[str, Any] | None = None,
+        request: JsonObject | None = None,
     ) -> None:
         """Keep a prediction: its result and its output files, and those of its request if there is one."""
         place = self._folder / id
@@ -94,12 +94,12 @@ class History:
             (past for past, *_ in records), key=lambda past: past.created_at, reverse=True
         )
 
-    def get(self, id: str) -> tuple[Past, dict[str, Any]]:
+    def get(self, id: str) -> tuple[Past, JsonObject]:
         """Return a prediction and its result."""
         past, result, _ = self._get(id)
         return past, result
 
-    def request(self, id: str, folder: Path | None = None) -> dict[str, Any]:
+    def request(self, id: str, folder: Path | None = None) -> JsonObject:
         """Return what was asked for, with the labels given since; in `folder`, with copies of all files."""
         past, _, request = self._get(id)
         if request is None:
@@ -140,7 +140,7 @@ class History:
             raise Refused(404, f"there is no prediction {id!r:.40}; only the last {most} are kept")
         return record
 
-    def _write(self, past: Past, result: dict[str, Any], request: dict[str, Any] | None) -> None:
+    def _write(self, past: Past, result: JsonObject, request: JsonObject | None) -> None:
         path = self._folder / past.id / _RECORD
         content = {"prediction": asdict(past), "result": result, "request": request}
         with writing(path), replacing(path) as handle:
@@ -164,10 +164,10 @@ class History:
                 shutil.rmtree(self._folder / past.id, ignore_errors=True)
 
 
-_Record = tuple[Past, dict[str, Any], dict[str, Any] | None]
+_Record = tuple[Past, JsonObject, JsonObject | None]
 
 
-def _with_files_in(folder: Path, request: dict[str, Any], *, full: bool = False) -> dict[str, Any]:
+def _with_files_in(folder: Path, request: JsonObject, *, full: bool = False) -> JsonObject:
     """Copy the files of a request into a folder, and return it with their names, or full paths, there."""
     folder.mkdir(exist_ok=True)
     files = []

@@ -28,9 +28,10 @@ from starlette.concurrency import run_in_threadpool
 
 from l2t.interfaces.dashboard.errors import Refused
 from l2t.interfaces.dashboard.settings import Limits
+from l2t.typing import JsonObject
 
 State = Literal["running", "done", "failed", "cancelled"]
-Prepare = Callable[[Path], dict[str, Any]]
+Prepare = Callable[[Path], JsonObject]
 _KEPT = 20  # finished jobs whose results are kept
 _ONE_THREAD = dict.fromkeys(
     ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"
@@ -55,9 +56,9 @@ class Job:
     took: float | None = None
     state: State = "running"
     error: str = ""
-    events: list[dict[str, Any]] = field(default_factory=list)
-    request: dict[str, Any] = field(default_factory=dict)
-    result: dict[str, Any] | None = None
+    events: list[JsonObject] = field(default_factory=list)
+    request: JsonObject = field(default_factory=dict)
+    result: JsonObject | None = None
     process: subprocess.Popen[str] | None = None
     ended: threading.Event = field(default_factory=threading.Event)
 
@@ -78,7 +79,7 @@ class Job:
             return []
         return sorted(path.name for path in folder.iterdir() if path.suffix != ".sqlite")
 
-    def receive(self, event: dict[str, Any]) -> None:
+    def receive(self, event: JsonObject) -> None:
         """Handle an event from the worker."""
         if event["event"] == "result":
             self.result = event["result"]
@@ -113,7 +114,7 @@ class Jobs:
             self._slots.release()
             raise
 
-    async def run(self, kind: str, prepare: Prepare) -> dict[str, Any]:
+    async def run(self, kind: str, prepare: Prepare) -> JsonObject:
         """Run a short job and return its result; such jobs queue apart from those of `start`."""
         async with self._turns:
             ended, loop = asyncio.Event(), asyncio.get_running_loop()

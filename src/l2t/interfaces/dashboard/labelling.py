@@ -10,7 +10,7 @@ from typing import Any
 
 from l2t.interfaces.dashboard.errors import Refused
 from l2t.interfaces.dashboard.jobs import Job, Jobs
-from l2t.labelling import Estimate, Forecast, LabellingSession
+from l2t.labelling import Estimate, LabellingSession, PredictionUpdate
 
 #: Cards that a page gets at a time, so that it shows the next one without waiting, and cells of each.
 _CARDS, _CELLS = 8, 200
@@ -55,7 +55,9 @@ class Labelling:
         session, job = self.session, self._job
         if job is not None and job.state == "failed" and job.error != self._sentence:
             self._sentence = job.error
-            session.adopt(Forecast(Estimate(session.progress.n_labels, None), (), job.error))
+            session.adopt(
+                PredictionUpdate(Estimate(session.progress.n_labels, None), (), job.error)
+            )
         done = job is not None and job.state == "done" and bool(job.files())
         return asdict(session.progress) | {
             "target": self.names[-1],
@@ -83,7 +85,7 @@ class Labelling:
         forecast = job.result["forecast"]
         self._sentence = forecast["sentence"]
         estimate = Estimate(**forecast["estimate"])
-        self.session.adopt(Forecast(estimate, tuple(forecast["rows"]), self._sentence))
+        self.session.adopt(PredictionUpdate(estimate, tuple(forecast["rows"]), self._sentence))
         if "report" in job.result:
             self._keep(job)
 

@@ -11,13 +11,13 @@ from l2t.domains import Domain, DomainPair
 from l2t.numerics import two_components
 from l2t.prediction.summary import clip_outliers
 from l2t.statistics import PairStatistics
-from l2t.typing import Array
+from l2t.typing import Array, JsonObject
 
 _MAX_ROWS = 250  # of a domain
 _MAX_CLASSES = 10  # with a colour of their own
 
 
-def picture(pair: DomainPair, W: npt.NDArray[Any] | None) -> dict[str, Any]:
+def picture(pair: DomainPair, W: npt.NDArray[Any] | None) -> JsonObject:
     """Return at most 250 rows of both domains before and after W, in two principal components.
 
     Rows lie in a square from -1 to 1, with their classes as "codes" (-1 if unknown); "after" is None if W is.
@@ -55,7 +55,7 @@ def _sample(domain: Domain) -> npt.NDArray[np.intp]:
     return np.sort(np.random.default_rng(0).permutation(len(domain))[:_MAX_ROWS])
 
 
-def curves(statistics: PairStatistics) -> dict[str, Any]:
+def curves(statistics: PairStatistics) -> JsonObject:
     """Return d, tau and the standard deviation of d over the bandwidths."""
     columns = {"d": statistics.d, "tau": statistics.tau}
     columns["deviation"] = np.sqrt(np.maximum(np.diag(statistics.Q), 0.0))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -20,9 +19,10 @@ from l2t.labelling import LabellingSession
 from l2t.paper import load_reflection
 from l2t.prediction import Prediction
 from l2t.prediction import predict as l2t_predict
-from l2t.prediction.explanation import Neighbor
+from l2t.prediction.explanation import LabeledNeighbor
 from l2t.prediction.training import describe_task
 from l2t.statistics import pair_statistics
+from l2t.typing import JsonObject
 
 #: The stages on the page, by those of `l2t.predict`.
 _STAGES = {"choosing": "choosing", "comparing classifiers": "choosing", "predicting": "predicting"}
@@ -32,14 +32,14 @@ _MAX_STATISTICS_ROWS = 300  # of a domain, for its statistics
 _NEAREST = 2  # labelled rows that are shown for each row
 
 
-def check(request: dict[str, Any], report: ReportEvent) -> dict[str, Any]:
+def check(request: JsonObject, report: ReportEvent) -> JsonObject:
     """Read all files, and return what a prediction would do with them."""
     *sources, target = _tables(request)
     description = describe_task([source.domain for source in sources], target.labelled)
     return description | {"notes": _notes(request, [*sources, target])}
 
 
-def predict(request: dict[str, Any], report: ReportEvent) -> dict[str, Any]:
+def predict(request: JsonObject, report: ReportEvent) -> JsonObject:
     """Predict the class of every row, report each stage, and write the results to files."""
     report("stage", name="reading")
     *sources, target = _tables(request)
@@ -58,11 +58,11 @@ def predict(request: dict[str, Any], report: ReportEvent) -> dict[str, Any]:
     }
 
 
-def label(request: dict[str, Any], report: ReportEvent) -> dict[str, Any]:
+def label(request: JsonObject, report: ReportEvent) -> JsonObject:
     """Predict with the labels of a session, and return its forecast and, if there is one, the prediction."""
     session = LabellingSession(**request["session"])
     prediction, forecast = session.predict(lambda stage: report("stage", name=stage))
-    result: dict[str, Any] = {"forecast": asdict(forecast)}
+    result: JsonObject = {"forecast": asdict(forecast)}
     if prediction is not None:
         tables, names = [*session.sources, session.target], request["names"]
         result |= _results(prediction, session.sources, session.target, names)
@@ -74,7 +74,7 @@ def label(request: dict[str, Any], report: ReportEvent) -> dict[str, Any]:
     return result
 
 
-def open_session(request: dict[str, Any]) -> LabellingSession:
+def open_session(request: JsonObject) -> LabellingSession:
     """Return the labelling session of the target of a request, with its file of labels."""
     *sources, target = [file["path"] for file in request["files"]]
     try:
@@ -91,7 +91,7 @@ def open_session(request: dict[str, Any]) -> LabellingSession:
 
 def _results(
     prediction: Prediction, sources: list[Table], target: Table, names: list[str]
-) -> dict[str, Any]:
+) -> JsonObject:
     """Write the files of a prediction, and return its summary."""
     answers = (prediction.labels, prediction.probability, prediction.given)
     target.write(_OUT / "predictions.csv", columns=dict(zip(ANSWERS, answers, strict=True)))
@@ -120,7 +120,7 @@ def _results(
 def _nearest_labels(prediction: Prediction, names: list[str]) -> list[str]:
     """Return the labels nearest to each row, with the numbers of their rows."""
 
-    def words(neighbor: Neighbor) -> str:
+    def words(neighbor: LabeledNeighbor) -> str:
         file = "" if neighbor.source is None else f"{names[neighbor.source]} "
         return f"{neighbor.label} ({file}{neighbor.row + 1})"
 
@@ -136,7 +136,7 @@ def _free_names(table: Table, names: list[str]) -> list[str]:
     return [f"{name}{end}" for name in names]
 
 
-def _statistics(sources: list[Table], prediction: Prediction) -> dict[str, Any] | None:
+def _statistics(sources: list[Table], prediction: Prediction) -> JsonObject | None:
     """Return d and tau of a sample of rows under the chosen W, and the beta of the shipped function."""
     if not sources:
         return None
@@ -146,16 +146,20 @@ def _statistics(sources: list[Table], prediction: Prediction) -> dict[str, Any] 
     for domain in (sources[0].domain, prediction.target):
         rows = domain.X[np.sort(rng.permutation(len(domain))[:_MAX_STATISTICS_ROWS])]
         pair.append(Domain(rows if columns is None else rows / columns))
-    how: Any = {"kernels": function.kernels, "n_neighbors": function.n_neighbors}
     try:
-        known = pair_statistics(DomainPair(*pair), prediction.inference.W, **how)
+        known = pair_statistics(
+            DomainPair(*pair),
+            prediction.inference.W,
+            kernels=function.kernels,
+            n_neighbors=function.n_neighbors,
+        )
     except L2TError:  # too few rows
         return None
     weights = function.kernel_weights
     return curves(known) | {"beta": (weights / weights.sum()).tolist()}
 
 
-def _tables(request: dict[str, Any]) -> list[Table]:
+def _tables(request: JsonObject) -> list[Table]:
     """Read the files with the roles that the user chose, the target last."""
     files = request["files"]
     try:
@@ -169,11 +173,11 @@ def _tables(request: dict[str, Any]) -> list[Table]:
         raise InvalidInputError(_named(request, str(error))) from None
 
 
-def _notes(request: dict[str, Any], tables: list[Table]) -> list[str]:
+def _notes(request: JsonObject, tables: list[Table]) -> list[str]:
     return [_named(request, note) for table in tables for note in table.notes]
 
 
-def _named(request: dict[str, Any], text: str) -> str:
+def _named(request: JsonObject, text: str) -> str:
     """Return a message with the user's file names in place of paths."""
     for file in request["files"]:
         text = text.replace(file["path"], file["name"])

@@ -6,12 +6,12 @@ import zipfile
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from l2t.domains.files import preview_file
 from l2t.domains.files.disk import reading
 from l2t.domains.files.formats import unpacked
 from l2t.exceptions import FileFormatError, InvalidInputError
+from l2t.typing import JsonObject
 
 _EXAMPLE = ("digits 0 to 4.csv", "digits 5 to 9.csv"), ("01234", "56789")
 _OTHER_COLUMNS = 8  # labels, mask, groups and row numbers
@@ -19,7 +19,7 @@ _BYTES = 8  # per number
 _CHARACTERS = 32  # per number as text, with separators and markup
 
 
-def read_upload(request: dict[str, Any], report: Callable[..., None]) -> dict[str, Any]:
+def read_upload(request: JsonObject, report: Callable[..., None]) -> JsonObject:
     """Check the size of an uploaded file, and return its preview."""
     path, limits, name = Path(request["path"]), request["limits"], request["name"]
     try:
@@ -37,7 +37,7 @@ def read_upload(request: dict[str, Any], report: Callable[..., None]) -> dict[st
     return asdict(preview)
 
 
-def write_example(request: dict[str, Any], report: Callable[..., None]) -> dict[str, Any]:
+def write_example(request: JsonObject, report: Callable[..., None]) -> JsonObject:
     """Write two files of handwritten digits, 0 to 4 and 5 to 9, the second with two labels per class."""
     import numpy as np
 

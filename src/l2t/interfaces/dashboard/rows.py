@@ -13,6 +13,7 @@ import numpy as np
 
 from l2t.domains import Table
 from l2t.prediction import Prediction
+from l2t.typing import JsonObject
 
 #: Columns of the user that are shown and searched, and characters of a cell.
 _COLUMNS, _CHARACTERS = 8, 300
@@ -69,7 +70,7 @@ def read_rows(
     disagrees: bool = False,
     order: Order = "row",
     page: int = 1,
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return a page of rows, how many there are in all, and the columns that are shown."""
     conditions, values = ["1"], list[Any]()
     if search:

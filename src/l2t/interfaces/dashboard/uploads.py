@@ -8,13 +8,13 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 
 from l2t.interfaces.dashboard.errors import Refused
 from l2t.interfaces.dashboard.jobs import Jobs
 from l2t.interfaces.dashboard.settings import Settings
+from l2t.typing import JsonObject
 
 UPLOAD_FORMATS = {
     ".csv": "csv",
@@ -31,7 +31,7 @@ class Upload:
 
     id: str
     name: str
-    preview: dict[str, Any]
+    preview: JsonObject
 
 
 class Uploads:
@@ -53,7 +53,7 @@ class Uploads:
             endings = ", ".join(UPLOAD_FORMATS)
             raise Refused(415, f"the name of a file must end in {endings}, got {name!r}")
         path = self._folder / f"{secrets.token_hex(16)}{ending}"
-        request: dict[str, Any] = {"path": str(path), "name": name, "label": label}
+        request: JsonObject = {"path": str(path), "name": name, "label": label}
         request |= {"format": UPLOAD_FORMATS[ending], "limits": asdict(self._settings.limits)}
         if self._in_progress >= self._settings.limits.queue:
             raise Refused(

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from l2t.agent import Agent
 from l2t.display import finite_interval
@@ -19,12 +18,13 @@ from l2t.interfaces.dashboard.settings import ReportEvent
 from l2t.paper import assess, learning_curve
 from l2t.paper.training_set import held_out
 from l2t.prediction.summary import finite_or_none
+from l2t.typing import JsonObject
 
 _OUT = Path("out")
 _MAX_RUNS = 2000  # of a store, for a learning curve
 
 
-def ask(request: dict[str, Any], report: ReportEvent) -> dict[str, Any]:
+def ask(request: JsonObject, report: ReportEvent) -> JsonObject:
     """Ask what to transfer, and store the suggestion."""
     pair = DomainPair(_domain(request, "source"), _domain(request, "target"))
     with open_store(request["store"], create=False) as store:
@@ -37,15 +37,15 @@ def _stages(report: ReportEvent) -> Callable[[str], None]:
     return lambda stage: report("stage", name=stage)
 
 
-def rank(request: dict[str, Any], report: ReportEvent) -> dict[str, Any]:
+def rank(request: JsonObject, report: ReportEvent) -> JsonObject:
     """Rank sources by how much each improves the accuracy, and report each result at once."""
     target, known = _domain(request, "target"), _known_classes(request)
-    ranked: list[dict[str, Any]] = []
+    ranked: list[JsonObject] = []
     for number in range(request["n_sources"]):
         source = _domain(request, f"source{number}")
         try:
             (source_rank,) = rank_sources(target, [source], known=known, **request["options"])
-            row = {"adds": source_rank.adds} | _summary(source_rank.inference)
+            row: JsonObject = {"adds": source_rank.adds} | _summary(source_rank.inference)
         except InvalidInputError as error:  # it has other features, for example
             row = {"adds": None, "reason": str(error)}
         ranked.append({"source": source.name} | row)
@@ -54,7 +54,7 @@ def rank(request: dict[str, Any], report: ReportEvent) -> dict[str, Any]:
     return {"target": target.name, "ranking": ranked}
 
 
-def curve(request: dict[str, Any], report: ReportEvent) -> dict[str, Any]:
+def curve(request: JsonObject, report: ReportEvent) -> JsonObject:
     """Measure a learning curve on the store, and save the function learned from most pairs."""
     with open_store(request["store"], create=False) as store:
         keys = store.summaries.some_runs(_MAX_RUNS)
@@ -72,7 +72,7 @@ def curve(request: dict[str, Any], report: ReportEvent) -> dict[str, Any]:
     return {"points": listed, "held_out_pairs": assessed.n_pairs, "runs": len(keys)}
 
 
-def _known_classes(request: dict[str, Any]) -> KnownClasses | None:
+def _known_classes(request: JsonObject) -> KnownClasses | None:
     """Return the classes of the newest labelled targets in the store, scaled as the pair is.
 
     A target that shares a row with the one at hand is left out: after scaling, that row could not be
@@ -90,12 +90,12 @@ def _known_classes(request: dict[str, Any]) -> KnownClasses | None:
     return KnownClasses(normalize(domain, request["normalize"]) for domain in separate)
 
 
-def _summary(inference: Inference) -> dict[str, Any]:
+def _summary(inference: Inference) -> JsonObject:
     names = ("choice", "verdict", "predicted", "reason")
     summary = {name: getattr(inference, name) for name in names}
     return summary | {"interval": finite_interval(inference.interval)}
 
 
-def _domain(request: dict[str, Any], file: str) -> Domain:
+def _domain(request: JsonObject, file: str) -> Domain:
     domain = read_domain(f"{file}.npz", name=request["names"][file])
     return normalize(domain, request["normalize"])

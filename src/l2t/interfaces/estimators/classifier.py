@@ -131,8 +131,8 @@ class L2TClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # sc
     >>> from l2t.interfaces.estimators import stack_domains
     >>> pair = PairSampler(normalize(digits()), normalize(mnist()), 1)[0]
     >>> codes = pair.target.codes
-    >>> few = np.isin(np.arange(len(codes)), [np.flatnonzero(codes == c)[:5] for c in range(3)])
-    >>> target = Domain(pair.target.X, pair.target.y, labeled=few)
+    >>> labeled = np.isin(np.arange(len(codes)), [np.flatnonzero(codes == c)[:5] for c in range(3)])
+    >>> target = Domain(pair.target.X, pair.target.y, labeled=labeled)
     >>> X, y, sample_domain = stack_domains(pair.source, target)
     >>> classifier = L2TClassifier().fit(X, y, sample_domain=sample_domain)
     >>> classifier.classes_.tolist() == list(pair.target.classes)

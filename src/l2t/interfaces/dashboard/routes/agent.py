@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 from fastapi import Path as PathParameter
@@ -11,6 +11,7 @@ from l2t.algorithms import traits_by_name
 from l2t.interfaces.dashboard.context import Here
 from l2t.interfaces.dashboard.models import AskIn, JobOut, OutcomeIn
 from l2t.interfaces.dashboard.routes.predictions import TOO_MANY, start_job
+from l2t.typing import JsonObject
 
 router = APIRouter(tags=["agent"])
 
@@ -20,7 +21,7 @@ Id = Annotated[str, PathParameter(pattern="^[0-9a-f]{10}$")]
 
 
 @router.get("/suggestions")
-def suggestions(here: Here, limit: Annotated[int, Query(ge=1, le=500)] = 50) -> dict[str, Any]:
+def suggestions(here: Here, limit: Annotated[int, Query(ge=1, le=500)] = 50) -> JsonObject:
     """Return the suggestions: first those without an outcome, each time the newest first.
 
     `choice` is the chosen candidate, "identity" for no transfer, and `uses_source` whether it depends on the
@@ -51,7 +52,7 @@ def ask(here: Here, wanted: AskIn) -> JobOut:
 
 
 @router.post("/suggestions/{id}/outcome")
-def tell(here: Here, id: Id, outcome: OutcomeIn) -> dict[str, Any]:
+def tell(here: Here, id: Id, outcome: OutcomeIn) -> JsonObject:
     """Report the outcome of a suggestion, which becomes an experience of the store."""
     run = here.agent.tell(id, outcome.accuracy_before, outcome.accuracy_after, outcome.n_labels)
     (score,) = run.scores

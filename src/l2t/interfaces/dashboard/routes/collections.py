@@ -6,12 +6,13 @@ import os
 import socket
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 
 from l2t.experiences import CollectionProgress
 from l2t.interfaces.dashboard.context import Here
+from l2t.typing import JsonObject
 
 router = APIRouter(tags=["collections"])
 
@@ -25,7 +26,7 @@ def collections(
     minutes: Annotated[
         int, Query(ge=1, le=1440, description="Period of the runs per minute.")
     ] = 60,
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return the last collections, runs per minute, and why runs failed.
 
     The state of a collection is running, finished, stopped or silent: without an update for 10 minutes, or
@@ -46,7 +47,7 @@ def collections(
     }
 
 
-def _collection(progress: CollectionProgress, now: datetime) -> dict[str, Any]:
+def _collection(progress: CollectionProgress, now: datetime) -> JsonObject:
     worked = (progress.updated_at - progress.started_at).total_seconds()
     rate = (progress.done + progress.failed) / worked if worked > 0 else 0.0
     left = None

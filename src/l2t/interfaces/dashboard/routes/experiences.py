@@ -21,13 +21,14 @@ from l2t.interfaces.dashboard import pictures
 from l2t.interfaces.dashboard.context import Here
 from l2t.interfaces.dashboard.errors import Refused
 from l2t.interfaces.dashboard.models import DomainOut
+from l2t.typing import JsonObject
 
 router = APIRouter(tags=["experiences"])
 
 Key = Annotated[str, Path(pattern="^[0-9a-f]{64}$", description="The key of a run.")]
 Text = Annotated[str, Query(max_length=500, pattern=r"^[^\x00]+$")]
-Count = Annotated[int, Query(ge=0, le=10**9)]
-Order = Literal["created_at", "algorithm", "duration", "improvement_ratio", "n_labels"]
+NonNegative = Annotated[int, Query(ge=0, le=10**9)]
+ExperienceOrder = Literal["created_at", "algorithm", "duration", "improvement_ratio", "n_labels"]
 _MAX_NAMES = 1000
 _MAX_RUNS = 200  # in one filter
 _SCORES = [column.name for column in fields(Score)]
@@ -40,7 +41,7 @@ _RUN += ["created_at"]
 
 def _filters(
     algorithm: Annotated[list[Text] | None, Query(description="Any of these.")] = None,
-    n_labels: Annotated[list[Count] | None, Query(description="Any of these.")] = None,
+    n_labels: Annotated[list[NonNegative] | None, Query(description="Any of these.")] = None,
     domain: Annotated[
         Text | None, Query(description="Source or target, by its whole name.")
     ] = None,
@@ -54,18 +55,18 @@ def _filters(
         list[Annotated[str, Query(pattern="^[0-9a-f]{64}$")]] | None,
         Query(description="Only these runs.", max_length=_MAX_RUNS),
     ] = None,
-) -> dict[str, Any]:
-    filters: dict[str, Any] = {"algorithm": algorithm, "n_labels": n_labels, "domain": domain}
+) -> JsonObject:
+    filters: JsonObject = {"algorithm": algorithm, "n_labels": n_labels, "domain": domain}
     filters |= {"status": status, "trained_on": trained_on, "key": run}
     return filters | {"since": _in_utc(since), "until": _in_utc(until)}
 
 
-Filtered = Annotated[dict[str, Any], Depends(_filters)]
-OrderBy = Annotated[Order, Query(description="What to sort by.")]
+Filtered = Annotated[JsonObject, Depends(_filters)]
+OrderBy = Annotated[ExperienceOrder, Query(description="What to sort by.")]
 
 
 @router.get("/facets")
-def facets(here: Here) -> dict[str, Any]:
+def facets(here: Here) -> JsonObject:
     """Return the values to filter by, with the first thousand names of domains."""
     algorithms, counts, names = here.memo.get("facets", here.store.summaries.facets)
     choices = {"algorithms": algorithms, "label_counts": counts, "names": names[:_MAX_NAMES]}
@@ -80,7 +81,7 @@ def experiences(
     descending: bool = True,
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
     offset: Annotated[int, Query(ge=0, le=10**9)] = 0,
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return a page of experiences, and the total number of matches; a failed run has no scores."""
     experiences = here.store.experiences(
         limit=limit, offset=offset, order=order, descending=descending, statistics=False, **filters
@@ -99,7 +100,7 @@ def runs(
     descending: bool = True,
     limit: Annotated[int, Query(ge=1, le=200)] = 30,
     offset: Annotated[int, Query(ge=0, le=10**9)] = 0,
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return a page of runs, each with its scores by number of labels, and the total number of matches.
 
     `ratio_error` is the standard error of an improvement ratio; None where an accuracy or n_labels is 0.
@@ -107,7 +108,7 @@ def runs(
     page: Any = {"limit": limit, "offset": offset, "order": order, "descending": descending}
     key = ("runs", *map(str, (*page.values(), *filters.values())))
     keys, total = here.memo.get(key, lambda: here.store.page_of_runs(**page, **filters))
-    by_key: dict[str, dict[str, Any]] = {key: {} for key in keys}
+    by_key: dict[str, JsonObject] = {key: {} for key in keys}
     wanted = {name: value for name, value in filters.items() if name != "key"}
     some = here.store.experiences(key=keys, statistics=False, **wanted) if keys else iter(())
     for experience in some:
@@ -140,7 +141,7 @@ def experiences_csv(
 
 
 @router.get("/runs/{key}")
-def run(here: Here, key: Key) -> dict[str, Any]:
+def run(here: Here, key: Key) -> JsonObject:
     """Return one run in full.
 
     `scores` are of classifiers trained on the target, `other_scores` of those trained on the source or both.
@@ -151,13 +152,13 @@ def run(here: Here, key: Key) -> dict[str, Any]:
 
 
 @router.get("/runs/{key}/picture")
-def picture(here: Here, key: Key) -> dict[str, Any]:
+def picture(here: Here, key: Key) -> JsonObject:
     """Return both domains of a run in two principal components, before and after its W.
 
     Rows lie in a square from -1 to 1; `codes` are their classes, -1 if unknown.
     """
 
-    def compute() -> dict[str, Any]:
+    def compute() -> JsonObject:
         run = here.store.run(key)
         return pictures.picture(run.pair, run.W)
 
@@ -184,7 +185,7 @@ def _in_utc(time: datetime | None) -> datetime | None:
     return time.replace(tzinfo=UTC) if time is not None and time.tzinfo is None else time
 
 
-def _experience(experience: Experience) -> dict[str, Any]:
+def _experience(experience: Experience) -> JsonObject:
     columns = {name: getattr(experience, name, None) for name in _COLUMNS}
     named = {
         "run": experience.run_key,
@@ -208,7 +209,7 @@ def _csv(experiences: Iterator[Experience]) -> Iterator[str]:
     yield buffer.getvalue()
 
 
-def _run(run: Run) -> dict[str, Any]:
+def _run(run: Run) -> JsonObject:
     return {
         "run": run.key,
         **{name: getattr(run, name) for name in _RUN},
@@ -223,7 +224,7 @@ def _run(run: Run) -> dict[str, Any]:
     }
 
 
-def _score(score: Score | Experience) -> dict[str, Any]:
+def _score(score: Score | Experience) -> JsonObject:
     error = ratio_error(score)
     columns = {name: getattr(score, name) for name in _SCORES}
     return columns | {"ratio_error": error if math.isfinite(error) else None}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 from fastapi import Path as PathParameter
@@ -14,6 +14,7 @@ from l2t.interfaces.dashboard.history import ROWS, Past
 from l2t.interfaces.dashboard.models import JobOut, NameIn
 from l2t.interfaces.dashboard.routes.predictions import TOO_MANY, job_out
 from l2t.interfaces.dashboard.rows import Order, read_rows
+from l2t.typing import JsonObject
 
 router = APIRouter(prefix="/predictions", tags=["predictions"])
 
@@ -21,7 +22,7 @@ Id = Annotated[str, PathParameter(pattern="^[0-9a-f]{32}$")]
 
 
 @router.get("")
-def history(here: Here) -> dict[str, Any]:
+def history(here: Here) -> JsonObject:
     """Return the finished predictions, the newest first, and how many are kept at most."""
     predictions, limits = here.history.all(), here.settings.limits
     return {
@@ -62,11 +63,17 @@ def rows(
     disagrees: bool = False,
     order: Order = "row",
     page: Annotated[int, Query(ge=1, le=10**7)] = 1,
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return a page of predicted rows.
 
     `search` is a text in any of the shown columns, `predicted` a class; with `disagrees` only rows whose
     label differs from the prediction.
     """
-    options: Any = {"search": search, "predicted": predicted, "disagrees": disagrees}
-    return read_rows(here.history.file(id, ROWS), order=order, page=page, **options)
+    return read_rows(
+        here.history.file(id, ROWS),
+        order=order,
+        page=page,
+        search=search,
+        predicted=predicted,
+        disagrees=disagrees,
+    )

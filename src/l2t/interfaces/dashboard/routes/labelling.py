@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query
 from starlette.background import BackgroundTask
@@ -14,6 +14,7 @@ from l2t.interfaces.dashboard.context import Context, Here
 from l2t.interfaces.dashboard.errors import Refused
 from l2t.interfaces.dashboard.labelling import Labelling
 from l2t.interfaces.dashboard.models import LabelIn, RowIn, StrategyIn
+from l2t.typing import JsonObject
 
 router = APIRouter(prefix="/labelling", tags=["labelling"])
 
@@ -41,27 +42,27 @@ Session = Annotated[Labelling, Depends(_labelling)]
 
 
 @router.get("")
-def state(here: Here, labelling: Session) -> dict[str, Any]:
+def state(here: Here, labelling: Session) -> JsonObject:
     """Return the rows to label next, the classes, the numbers of labels, and the curve."""
     return _state(here, labelling)
 
 
 @router.post("/labels", status_code=201)
-def label(here: Here, labelling: Session, body: LabelIn) -> dict[str, Any]:
+def label(here: Here, labelling: Session, body: LabelIn) -> JsonObject:
     """Give a row a label; it is on the disk before the response."""
     labelling.session.label(body.row, body.label)
     return _state(here, labelling)
 
 
 @router.post("/skips", status_code=201)
-def skip(here: Here, labelling: Session, body: RowIn) -> dict[str, Any]:
+def skip(here: Here, labelling: Session, body: RowIn) -> JsonObject:
     """Leave a row without a label."""
     labelling.session.skip(body.row)
     return _state(here, labelling)
 
 
 @router.post("/undo", status_code=201)
-def undo(here: Here, labelling: Session) -> dict[str, Any]:
+def undo(here: Here, labelling: Session) -> JsonObject:
     """Undo the last label or skip."""
     if labelling.session.undo() is None:
         raise Refused(409, "there is nothing to undo")
@@ -69,14 +70,14 @@ def undo(here: Here, labelling: Session) -> dict[str, Any]:
 
 
 @router.post("/predictions", status_code=202)
-def renew(here: Here, labelling: Session) -> dict[str, Any]:
+def renew(here: Here, labelling: Session) -> JsonObject:
     """Renew the prediction now."""
     labelling.renew(on_demand=True)
     return _state(here, labelling)
 
 
 @router.post("/strategy", status_code=202)
-def choose(here: Here, labelling: Session, body: StrategyIn) -> dict[str, Any]:
+def choose(here: Here, labelling: Session, body: StrategyIn) -> JsonObject:
     """Choose how rows to label are suggested, and suggest anew."""
     labelling.session.strategy = body.strategy
     labelling.renew(on_demand=True)
@@ -119,7 +120,7 @@ def download(here: Here, labelling: Session, what: Literal["target", "labels"]) 
     return FileResponse(path, media_type="application/octet-stream", filename=name)
 
 
-def _state(here: Context, labelling: Labelling) -> dict[str, Any]:
+def _state(here: Context, labelling: Labelling) -> JsonObject:
     if not here.settings.read_only:
         labelling.renew()
     return labelling.state(here.settings.images)

@@ -26,6 +26,7 @@ from l2t.interfaces.dashboard.models import (
     RankingIn,
 )
 from l2t.interfaces.dashboard.uploads import Upload as UploadOut
+from l2t.typing import JsonObject
 
 TOO_MANY: dict[int | str, Any] = {
     429: {"model": ErrorOut, "description": "Too many jobs are running."}
@@ -99,7 +100,7 @@ async def example(here: Here) -> list[UploadOut]:
 
 
 @router.post("/checks")
-async def check(here: Here, wanted: PredictionIn) -> dict[str, Any]:
+async def check(here: Here, wanted: PredictionIn) -> JsonObject:
     """Return what a prediction would do: `sentences`, `warnings`, and `notes` on files."""
     return await here.jobs.run("check", lambda folder: _prediction(here, wanted, folder))
 
@@ -131,9 +132,18 @@ def job(
     if running is not None:
         return job_out(running, after)
     past, result = here.history.get(id)
-    kept: Any = {"result": result, "files": here.history.files(id), "seconds": past.seconds}
-    kept |= {"is_repeatable": past.is_repeatable}
-    return JobOut(id=id, kind="predict", state="done", error="", events=[], next=after, **kept)
+    return JobOut(
+        id=id,
+        kind="predict",
+        state="done",
+        error="",
+        events=[],
+        next=after,
+        result=result,
+        files=here.history.files(id),
+        seconds=past.seconds,
+        is_repeatable=past.is_repeatable,
+    )
 
 
 @router.get(
@@ -189,7 +199,7 @@ def start_job(
     store = None if url == "memory://" else url  # other processes cannot open memory
     files = sources | {"target": wanted.target}
 
-    def prepare(folder: Path) -> dict[str, Any]:
+    def prepare(folder: Path) -> JsonObject:
         return {
             "names": {n: _copy_domain(here, id, folder / f"{n}.npz") for n, id in files.items()},
             "normalize": wanted.normalize,
@@ -201,7 +211,7 @@ def start_job(
     return job_out(here.jobs.start(kind, prepare))
 
 
-def _prediction(here: Context, wanted: PredictionIn, folder: Path) -> dict[str, Any]:
+def _prediction(here: Context, wanted: PredictionIn, folder: Path) -> JsonObject:
     """Copy the files into the folder of a job, and return its request; the target is last."""
     files = []
     for number, domain in enumerate((*wanted.sources, wanted.target)):
@@ -218,7 +228,7 @@ def _prediction(here: Context, wanted: PredictionIn, folder: Path) -> dict[str, 
     return {"files": files, "impute": wanted.impute}
 
 
-def _reading(upload: UploadOut, wanted: FileIn) -> dict[str, Any]:
+def _reading(upload: UploadOut, wanted: FileIn) -> JsonObject:
     """Return the arguments for reading a file: columns by role, features being those without another."""
     names = [column["name"] for column in upload.preview["columns"]]
     if not names:

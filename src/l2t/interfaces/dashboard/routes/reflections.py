@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import asdict
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 from fastapi import Path as PathParameter
@@ -22,6 +22,7 @@ from l2t.interfaces.dashboard.routes.sources import family_of
 from l2t.paper import Reflection, assess, load_reflection, recompute_statistics
 from l2t.paper.training_set import HELD_OUT_ONE_IN, held_out
 from l2t.prediction.summary import finite_or_none
+from l2t.typing import JsonObject
 
 router = APIRouter(tags=["reflection functions"])
 
@@ -33,7 +34,7 @@ _MAX_RECOMPUTED = 60  # of them, if their statistics have to be recomputed
 
 
 @router.get("/reflections")
-def reflections(here: Here) -> list[dict[str, Any]]:
+def reflections(here: Here) -> list[JsonObject]:
     """Return the reflection functions; `latest` marks the one that was learned last.
 
     The rank correlation is Spearman's, of predicted and measured ratios on pairs held out in learning.
@@ -43,7 +44,7 @@ def reflections(here: Here) -> list[dict[str, Any]]:
 
 
 @router.get("/reflections/{name}")
-def reflection(here: Here, name: Name) -> dict[str, Any]:
+def reflection(here: Here, name: Name) -> JsonObject:
     """Return one function in full; in the convex form of 1/f there is neither lambda nor mu."""
     known = here.functions.get(name)
     function = known.function
@@ -70,7 +71,7 @@ def assessment(
     pairs: Annotated[
         Pairs, Query(description="All pairs, or those that a learning curve holds out.")
     ] = "all",
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return predicted and measured ratios for up to 300 runs of this store.
 
     `perhaps_seen`: whether the function may have been learned from this store.
@@ -81,7 +82,7 @@ def assessment(
 
 
 @router.get("/forecast")
-def forecast() -> dict[str, Any]:
+def forecast() -> JsonObject:
     """Return the parameters of the shipped forecast, and its coverage on kinds of data left out of learning.
 
     `covered` is the share of a kind's pairs inside the 90 % interval; `prior` is the part of the possible
@@ -111,7 +112,7 @@ def learning_curve(here: Here) -> JobOut:
     return job_out(here.jobs.start("curve", lambda folder: {"store": url}, on_done=keep))
 
 
-def _summary(known: NamedFunction, latest: NamedFunction) -> dict[str, Any]:
+def _summary(known: NamedFunction, latest: NamedFunction) -> JsonObject:
     training = known.function.training
     chosen = _chosen(known.function)
     return {
@@ -125,7 +126,7 @@ def _summary(known: NamedFunction, latest: NamedFunction) -> dict[str, Any]:
     }
 
 
-def _chosen(function: Reflection) -> dict[str, Any]:
+def _chosen(function: Reflection) -> JsonObject:
     """Return the settings that were chosen in learning, with their scores on pairs held out."""
     training = function.training
     for choice in training.get("choices", ()):
@@ -135,7 +136,7 @@ def _chosen(function: Reflection) -> dict[str, Any]:
     return {}
 
 
-def _assessment(here: Context, known: NamedFunction, pairs: Pairs) -> dict[str, Any]:
+def _assessment(here: Context, known: NamedFunction, pairs: Pairs) -> JsonObject:
     summaries, function = here.store.summaries, known.function
     keys = summaries.some_runs(_MAX_RUNS if pairs == "all" else HELD_OUT_ONE_IN * _MAX_RUNS)
     if not keys:
@@ -171,7 +172,7 @@ def _assessment(here: Context, known: NamedFunction, pairs: Pairs) -> dict[str, 
     }
 
 
-def _families(function: Reflection, known: list[Experience]) -> list[dict[str, Any]]:
+def _families(function: Reflection, known: list[Experience]) -> list[JsonObject]:
     """Return the accuracy of a function for each family of targets (see `family_of`)."""
     groups: dict[str, list[Experience]] = {}
     for experience in known:

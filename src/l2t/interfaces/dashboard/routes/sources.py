@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 
 from l2t.interfaces.dashboard.context import Context, Here
+from l2t.typing import JsonObject
 
 router = APIRouter(tags=["sources"])
 
@@ -19,13 +20,13 @@ _DEFAULT_LABELS = 15
 
 
 @router.get("/totals")
-def totals(here: Here) -> dict[str, Any]:
+def totals(here: Here) -> JsonObject:
     """Return the numbers of runs, experiences, pairs, domains and algorithms."""
     return here.memo.get("totals", here.store.summaries.totals)
 
 
 @router.get("/distributions")
-def distributions(here: Here) -> list[dict[str, Any]]:
+def distributions(here: Here) -> list[JsonObject]:
     """Return the improvement ratios by algorithm and number of labels.
 
     `better` is the share of ratios above 1, `quantiles` are those at 5, 25, 50, 75 and 95 %, and `bins`
@@ -54,7 +55,7 @@ def gains(
         int | None,
         Query(ge=1, le=10**9, description="By default 15, or the smallest in the store."),
     ] = None,
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return what each source (rows) adds for each target (columns), with one algorithm and number of labels.
 
     A cell has the `mean` of improvement ratios, its standard `error` and the `count` of tasks; it is `clear`
@@ -65,7 +66,7 @@ def gains(
     return here.memo.get(key, lambda: _gains(here, by, algorithm, n_labels), fresh_for=_FRESH)
 
 
-def _gains(here: Context, by: str, algorithm: str | None, n_labels: int | None) -> dict[str, Any]:
+def _gains(here: Context, by: str, algorithm: str | None, n_labels: int | None) -> JsonObject:
     known = distributions(here)
     counts = sorted({row["n_labels"] for row in known})
     if n_labels is None:
@@ -78,7 +79,7 @@ def _gains(here: Context, by: str, algorithm: str | None, n_labels: int | None) 
     return matrix | chosen | {"algorithms": sorted(at), "label_counts": counts}
 
 
-def _matrix(gains: list[dict[str, Any]], by: str) -> dict[str, Any]:
+def _matrix(gains: list[JsonObject], by: str) -> JsonObject:
     title: Callable[[str], str] = (lambda name: name) if by == "name" else family_of
     sums: defaultdict[tuple[str, str], list[float]] = defaultdict(lambda: [0, 0.0, 0.0])
     used: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
@@ -99,7 +100,7 @@ def _matrix(gains: list[dict[str, Any]], by: str) -> dict[str, Any]:
     }
 
 
-def _cell(count: float, total: float, squares: float) -> dict[str, Any]:
+def _cell(count: float, total: float, squares: float) -> JsonObject:
     """Return the mean, its standard error, and whether it clearly differs from 1."""
     mean, error = total / count, None
     if count > 1:

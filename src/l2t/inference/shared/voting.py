@@ -1,4 +1,4 @@
-"""Ways to predict the target: a vote trained on the source, on both domains, or a classifier of the target.
+"""A vote trained on the source or on both domains, or a classifier of the target: which predicts a target.
 
 Labelled target rows set the share of the vote, trained on both domains, relative to logistic regression
 trained on the target alone. With k labels per class, r_v and r_t rows that the two predict correctly in
@@ -29,9 +29,9 @@ VOTERS = 3
 #: Exponent of probabilities before they are averaged.
 SHARPENED = 3
 #: Number of rows, half of them correct, added to the labelled ones at one label per class.
-PRIOR_ROWS = 8
+PRIOR_VOTE_ROWS = 8
 #: A smaller share of the vote is set to 0.
-LEAST_SHARE = 0.05
+LEAST_VOTE = 0.05
 #: Weight of all source rows relative to the target rows in the classifier of new rows, and its C.
 SOURCE_SHARE = 0.1
 PSEUDO_LABEL_C = 100.0
@@ -40,19 +40,19 @@ PSEUDO_LABEL_C = 100.0
 class Decision(NamedTuple):
     """The rows trained on, the share of the vote, predicted classes, and accuracies on labelled rows."""
 
-    way: TrainedOn
+    trained_on: TrainedOn
     share: float
     predicted: Indices
     accuracies: dict[str, float]
 
     @property
     def accuracy(self) -> float | None:
-        """The accuracy of the way on labelled rows, if there are any.
+        """Its accuracy on labelled rows, if there are any.
 
         A vote with target labels that could not be cross-validated should be no worse than that without.
         """
-        source = self.accuracies.get("source") if self.way == "both" else None
-        return self.accuracies.get(self.way, source)
+        source = self.accuracies.get("source") if self.trained_on == "both" else None
+        return self.accuracies.get(self.trained_on, source)
 
 
 class LinearModel(NamedTuple):
@@ -65,7 +65,7 @@ class LinearModel(NamedTuple):
     intercept: Array
 
 
-def decide(
+def decide_share(
     task: SharedRows, members: Sequence[Combination], *, source_alone: bool = False
 ) -> Decision:
     """Predict the fitted target rows; with `source_alone` target labels only measure accuracies.
@@ -86,7 +86,7 @@ def decide(
         return np.stack([vote(members, codes, held_out), _sharp(of_target)])
 
     accuracy = accuracies.get("source", 0.5)
-    share = (accuracy * len(rows) + PRIOR_ROWS / 2) / (len(rows) + PRIOR_ROWS)
+    share = (accuracy * len(rows) + PRIOR_VOTE_ROWS / 2) / (len(rows) + PRIOR_VOTE_ROWS)
     folds = _folds(truth, groups[rows]) if several else []
     if folds:
         tested = np.empty((2, len(rows), len(task.classes)))
@@ -101,7 +101,7 @@ def decide(
         share = float(1.0 / (1.0 + np.exp(against)))
     if not several:  # a classifier of the target alone would know no other
         share = 1.0
-    share = share if share >= LEAST_SHARE else 0.0
+    share = share if share >= LEAST_VOTE else 0.0
     mixture = np.array([share, 1.0 - share])[:, None, None]
     if folds:
         accuracies["both"] = _accuracy((mixture * tested).sum(axis=0), truth)
@@ -139,11 +139,10 @@ def _folds(truth: Indices, groups: Indices) -> list[Indices]:
     fewest = min(len(np.unique(groups[truth == code])) for code in np.unique(truth))
     if fewest < 2:
         return []
-    settings: Any = {"n_splits": min(FOLDS, fewest), "shuffle": True, "random_state": 0}
-    if len(np.unique(groups)) == len(groups):
-        splits = StratifiedKFold(**settings).split(truth, truth)
-    else:
-        splits = StratifiedGroupKFold(**settings).split(truth, truth, groups)
+    has_groups = len(np.unique(groups)) < len(groups)
+    kind = StratifiedGroupKFold if has_groups else StratifiedKFold
+    splitter = kind(min(FOLDS, fewest), shuffle=True, random_state=0)
+    splits = splitter.split(truth, truth, groups if has_groups else None)
     return [left_out for _, left_out in splits]
 
 
@@ -185,14 +184,16 @@ def distill(task: SharedRows, decision: Decision) -> LinearModel:
     from sklearn.linear_model import LogisticRegression  # slow to import
 
     codes, source, weights = task.codes.copy(), task.source, np.ones(len(task.codes))
-    if decision.way == "target":
+    if decision.trained_on == "target":
         codes[source] = -1
     else:
         unlabelled = ~source & (codes < 0)
         codes[unlabelled] = decision.predicted[unlabelled[~source]]
         weights[source] = SOURCE_SHARE * len(decision.predicted) / int(source.sum())
     rows = codes >= 0
-    model = LogisticRegression(C=C if decision.way == "target" else PSEUDO_LABEL_C, max_iter=300)
+    model = LogisticRegression(
+        C=C if decision.trained_on == "target" else PSEUDO_LABEL_C, max_iter=300
+    )
     model.fit(task.plain.rows[rows], codes[rows], sample_weight=weights[rows])
     coef, intercept = model.coef_.T, model.intercept_
     if len(model.classes_) == 2:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 
-def given_factors(wanted: Mapping[str, npt.ArrayLike], n_features: int) -> dict[str, AnyArray]:
+def check_matrices(wanted: Mapping[str, npt.ArrayLike], n_features: int) -> dict[str, AnyArray]:
     """Return matrices W by name, after validation.
 
     Parameters
