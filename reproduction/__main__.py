@@ -12,7 +12,7 @@ from l2t.exceptions import L2TError
 from reproduction.answers import write_answers
 from reproduction.chains import write_chains
 from reproduction.comparison import write_comparison
-from reproduction.ensemble import learn_weights, try_tasks, write_weights
+from reproduction.ensemble import answer_tasks, learn_weights, write_weights
 from reproduction.forecast import write_forecast
 from reproduction.kinds import SHIPPABLE
 from reproduction.labelling import write_labelling
@@ -171,7 +171,7 @@ def ensemble(
     work: Work = Path("build/answers"),
 ) -> None:
     """Learn the weights of the ensemble that ship, from all kinds of data that they may be learned from."""
-    write_weights(learn_weights(try_tasks(SHIPPABLE, LEARNED, data, work)), out)
+    write_weights(learn_weights(answer_tasks(SHIPPABLE, LEARNED, data, work)), out)
 
 
 @app.command()

@@ -1,142 +1,156 @@
-"""Accuracy of the ensemble on nine families beside plain classifiers, and whether its promises hold.
+"""Accuracy of `l2t.predict` on nine families beside plain classifiers, with true sources and with controls.
 
-For each family the weights of the ensemble are learned without it: from other draws of the other
-families that may be shipped from.
+Every task goes through `l2t.predict` at the full width of its data. For each family the weights of the
+ensemble are those learned without it. What is measured is kept in a working folder, so that an interrupted
+run resumes where it stopped.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
+import pandas as pd
 from sklearn.metrics import balanced_accuracy_score
 
+from l2t import predict
 from l2t.classifiers.classifiers import CLASSIFIERS, TrainingSet, fit_head
 from l2t.classifiers.feature_map import FeatureMap
-from l2t.prediction.ensemble import Weights, fit_ensemble
-from l2t.prediction.promise import expect_accuracy
-from reproduction.ensemble import TriedTask, learn_weights, try_tasks
+from l2t.display import new_figure
+from l2t.domains import Domain
+from l2t.prediction.ensemble import Weights
+from l2t.progress import progress_bar
+from reproduction.ensemble import answer_tasks, learn_weights
 from reproduction.kinds import SHIPPABLE
 from reproduction.labelled_tasks import FAMILIES, SETTINGS, draw_task
-from reproduction.own_files import measure_files
 from reproduction.pages import write_page
 
-__all__ = ["Answer", "write_answers"]
+__all__ = ["Part", "draw_parts", "measure", "summary", "write_answers"]
 
 #: Classifiers of the original features; the best of them is known only afterwards.
 PLAIN = ("nearest neighbour", "nearest centroid", "logistic", "label spreading", "balanced k-means")
-N_FILES = 4
+#: What takes the place of the source, and the settings that are measured with it.
+CONTROLS = {
+    "true": tuple(SETTINGS),
+    "noise": ("1", "5", "20"),
+    "permuted": ("1", "5", "20"),
+}
+SHOWN = ("1", "5", "20", "8:1")
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What the ensemble and plain classifiers reach in one task, and what was promised."""
+class Part:
+    """Tasks that are measured together: those of one draw of a family with one kind of source."""
 
     family: str
-    setting: str
     number: int
-    #: The accuracy, or the balanced accuracy where classes are in the ratio 8:1.
-    score: float
-    plain: dict[str, float]
-    accuracy: float
-    expected: float
-    low: float
-    high: float
-    #: The mean probability of rows, and the share of right ones, in ten bins of probability.
-    bins: tuple[tuple[float, float, int], ...]
+    source: str
 
     @property
-    def inside(self) -> bool:
-        """Whether the accuracy lies in the interval that was promised."""
-        return self.low <= self.accuracy <= self.high
+    def file(self) -> str:
+        """The name of the file with what is measured."""
+        return f"answers-{self.family}-{self.number}-{self.source}.json"
 
 
 def write_answers(
     data: Path, out: Path, work: Path, numbers: Sequence[int], learned: Sequence[int]
 ) -> None:
-    """Judge the ensemble on all families, and write the page.
+    """Measure all families, and write the page, its chart and a csv file of all tasks.
 
     Parameters
     ----------
     data, out, work : Path
         The folders of the data sets, of the page and of intermediate results.
     numbers, learned : sequence of int
-        The draws that are judged, and those that weights are learned from.
+        The draws that are measured, and those that weights are learned from.
     """
-    tasks = try_tasks(SHIPPABLE, learned, data, work)
-    every = learn_weights(tasks)
+    tasks = answer_tasks(SHIPPABLE, learned, data, work)
     weights = {
         family: learn_weights([task for task in tasks if task.family != family])
         for family in SHIPPABLE
     }
-    answers = [
-        answer(task, weights.get(task.family, every), data)
-        for task in try_tasks(FAMILIES, numbers, data, work)
-    ]
+    parts = draw_parts(numbers)
+    records: list[dict[str, Any]] = []
+    with progress_bar(len(parts), "predicting") as advance:
+        for part in parts:
+            path = work / part.file
+            if not path.exists():
+                found = list(measure(part, weights.get(part.family, Weights.default()), data))
+                path.write_text(json.dumps(found))
+            records += json.loads(path.read_text())
+            advance(f"{part.family}, {part.source}")
+    table = pd.DataFrame(records)
+    gains = summary(table)
+    table.to_csv(out / "answers.csv", index=False, float_format="%.4f")
+    _draw(gains, out / "images" / "answers.svg")
     write_page(
         out / "answers.md",
         numbers=f"{min(numbers)}-{max(numbers)}",
         learned=f"{min(learned)}-{max(learned)}",
-        n_judged=len(numbers),
         shippable=SHIPPABLE,
-        settings={name: _rows(answers, name) for name in SETTINGS},
-        promises=[_promise(answers, name) for name in SETTINGS],
-        files=_files(work),
+        rows=_rows(gains),
+        n_tasks=len(table),
     )
 
 
-def answer(task: TriedTask, weights: Weights, data: Path) -> Answer:
-    """Return what the ensemble with some weights reaches in a task.
+def draw_parts(numbers: Sequence[int]) -> list[Part]:
+    """Return the parts of some draws, those with the true source first."""
+    return [
+        Part(family, number, source)
+        for source in CONTROLS
+        for number in numbers
+        for family in FAMILIES
+    ]
+
+
+def measure(part: Part, weights: Weights, data: Path) -> Iterator[dict[str, Any]]:
+    """Yield the accuracies of one part in each setting, as a row of the csv file.
 
     Parameters
     ----------
-    task : TriedTask
-        The task.
+    part : Part
+        The tasks.
     weights : Weights
         Weights learned without its family.
     data : Path
-        The folder of the data sets, for plain classifiers.
+        The folder of the data sets.
 
-    Returns
-    -------
-    Answer
+    Yields
+    ------
+    dict of str to object
     """
-    real, shots = task.real, task.situation.shots
-    ensemble = fit_ensemble(task.situation.seen(real, task.plays), task.plays, task.own, weights)
-    P = ensemble.probabilities(real)
-    own = None if task.own is None else (ensemble.accuracy([task.own]), len(task.own.codes))
-    promise = expect_accuracy(
-        P.max(axis=1),
-        shots,
-        P.shape[1],
-        len(P),
-        own=own,
-        randomness=ensemble.randomness,
-    )
-    assert promise is not None  # there are test rows
-    right = P.argmax(axis=1) == real.codes
-    sure = P.max(axis=1)
-    edges = np.minimum((10 * sure).astype(int), 9)
-    bins = tuple(
-        (float(sure[edges == place].sum()), float(right[edges == place].sum()), int(n))
-        for place, n in enumerate(np.bincount(edges, minlength=10))
-    )
-    return Answer(
-        task.family,
-        task.setting,
-        task.number,
-        _score(task.setting, real.codes, P.argmax(axis=1)),
-        _plain(task, data),
-        float(right.mean()),
-        promise.expected,
-        promise.low,
-        promise.high,
-        bins,
-    )
+    kinds = FAMILIES[part.family]
+    kind = kinds[part.number % len(kinds)]
+    for setting in CONTROLS[part.source]:
+        if SETTINGS[setting].adverse and part.family not in SHIPPABLE:
+            continue
+        source, target, at, test = draw_task(kind, part.number, SETTINGS[setting], data, None)
+        labeled = np.isin(np.arange(len(target)), at)
+        asked = Domain(target.X, target.codes, labeled=labeled)
+        with patch.object(Weights, "default", lambda: weights):
+            prediction = predict(_control(source, part), asked, shared=False)
+        truth = target.codes[test]
+        score = _score(setting, truth, prediction.labels[test].astype(truth.dtype))
+        plain = {
+            name: _score(setting, truth, _predict_plainly(name, target, at)[test]) for name in PLAIN
+        }
+        yield {**asdict(part), "kind": kind, "setting": setting, "l2t": score, **plain}
+
+
+def _control(source: Domain, part: Part) -> Domain:
+    """Return the source, noise of its mean and spread, or its rows with permuted labels."""
+    rng = np.random.default_rng(part.number)
+    X, codes = source.X, source.codes
+    if part.source == "noise":
+        X = (X.mean(axis=0) + X.std(axis=0) * rng.normal(size=X.shape)).astype(X.dtype)
+    if part.source == "permuted":
+        codes = rng.permutation(codes)
+    return Domain(X, codes, name="source")
 
 
 def _score(setting: str, codes: Any, predicted: Any) -> float:
@@ -146,79 +160,58 @@ def _score(setting: str, codes: Any, predicted: Any) -> float:
     return float(np.mean(codes == predicted))
 
 
-def _plain(task: TriedTask, data: Path) -> dict[str, float]:
-    """Return the accuracies of plain classifiers on the original features."""
-    kinds = FAMILIES[task.family]
-    kind = kinds[task.number % len(kinds)]
-    _, target, at, test = draw_task(kind, task.number, SETTINGS[task.setting], data)
+def _predict_plainly(name: str, target: Domain, at: Any) -> Any:
+    """Return the predictions of a plain classifier on the original features."""
+    Z = FeatureMap.of(target.X, None, unit=CLASSIFIERS[name].unit)(target.X)
     n_classes = int(target.codes.max()) + 1
-    accuracies = {}
-    for name in PLAIN:
-        Z = FeatureMap.of(target.X, None, unit=CLASSIFIERS[name].unit)(target.X)
-        head = fit_head(name, TrainingSet(Z, at, target.codes[at], n_classes))
-        predicted = head.scores(Z[test]).argmax(axis=1)
-        accuracies[name] = _score(task.setting, target.codes[test], predicted)
-    return accuracies
+    head = fit_head(name, TrainingSet(Z, at, target.codes[at], n_classes))
+    return head.scores(Z).argmax(axis=1)
 
 
-def _rows(answers: Sequence[Answer], setting: str) -> list[dict[str, Any]]:
-    """Return mean accuracies of each family in a setting, and their mean as the last row."""
-    rows: list[dict[str, Any]] = []
-    for family in FAMILIES:
-        some = [one for one in answers if (one.family, one.setting) == (family, setting)]
-        if not some:
-            continue
-        plain = {name: float(np.mean([one.plain[name] for one in some])) for name in PLAIN}
-        best = max(plain, key=lambda name: plain[name])
-        gains = np.array([one.score - one.plain[best] for one in some])
+def summary(table: pd.DataFrame) -> pd.DataFrame:
+    """Return mean accuracies of each family by source and setting, beside its best plain classifier."""
+    means = table.groupby(["source", "setting", "family"], sort=False)[["l2t", *PLAIN]].mean()
+    means["plain"] = means[list(PLAIN)].max(axis=1)
+    means["gain"] = means["l2t"] - means["plain"]
+    return means
+
+
+def _rows(gains: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the mean over families for each source and setting, and the family of least gain."""
+    rows = []
+    for (source, setting), some in gains.groupby(level=["source", "setting"], sort=False):
+        least = some["gain"].idxmin()
         rows.append(
             {
-                "family": family,
-                "n": len(some),
-                "best": best,
-                "plain": plain[best],
-                "logistic": plain["logistic"],
-                "l2t": float(np.mean([one.score for one in some])),
-                "gain": float(gains.mean()),
-                "error": float(gains.std(ddof=1) / np.sqrt(len(gains))) if len(gains) > 1 else 0.0,
+                "source": source,
+                "setting": setting,
+                "logistic": some["logistic"].mean(),
+                "plain": some["plain"].mean(),
+                "l2t": some["l2t"].mean(),
+                "gain": some["gain"].mean(),
+                "error": some["gain"].std() / np.sqrt(len(some)),
+                "behind": int((some["gain"] < 0).sum()),
+                "n_families": len(some),
+                "least": some["gain"].min(),
+                "least_family": least[-1],
             }
         )
-    if rows:
-        names = ("plain", "logistic", "l2t", "gain")
-        mean: dict[str, Any] = {name: float(np.mean([row[name] for row in rows])) for name in names}
-        spread = np.std([row["gain"] for row in rows], ddof=1) / np.sqrt(len(rows))
-        mean |= {"family": "mean", "n": sum(row["n"] for row in rows), "best": ""}
-        rows.append(mean | {"error": float(spread)})
     return rows
 
 
-def _promise(answers: Sequence[Answer], setting: str) -> dict[str, Any]:
-    """Return how far accuracies were from what was promised in a setting, each family counting the same."""
-    families = sorted({one.family for one in answers if one.setting == setting})
-    by_family = [
-        [one for one in answers if (one.family, one.setting) == (family, setting)]
-        for family in families
-    ]
-    bias = [float(np.mean([one.expected - one.accuracy for one in some])) for some in by_family]
-    errors = []
-    for some in by_family:
-        sure, right, n = np.sum([one.bins for one in some], axis=0).T
-        errors.append(float(np.abs(sure - right).sum() / n.sum()))
-    return {
-        "setting": setting,
-        "n": sum(map(len, by_family)),
-        "bias": float(np.mean(bias)),
-        "worst": max(bias, key=abs),
-        "inside": float(np.mean([one.inside for some in by_family for one in some])),
-        "width": float(np.mean([one.high - one.low for some in by_family for one in some])),
-        "calibration": float(np.mean(errors)),
-        "worst_calibration": max(errors),
-    }
-
-
-def _files(work: Path) -> list[dict[str, Any]]:
-    path = work / "files.json"
-    if not path.exists():
-        path.write_text(json.dumps(measure_files(N_FILES)))
-    found: list[dict[str, Any]] = json.loads(path.read_text())
-    return found
+def _draw(gains: pd.DataFrame, path: Path) -> None:
+    """Draw the gain of each family over its best plain classifier, for each number of labels."""
+    figure = new_figure(7.0, 3.6)
+    axes = figure.add_subplot()
+    families = list(FAMILIES)[::-1]
+    for place, setting in enumerate(SHOWN):
+        values = gains.loc["true", "gain"].loc[setting].reindex(families)
+        label = "8:1, 5 labels" if setting == "8:1" else f"{setting} label{'s' * (setting != '1')}"
+        axes.plot(values, np.arange(len(families)) + 0.15 * (1.5 - place), "o", label=label)
+    axes.axvline(0.0, color="black", linewidth=0.8)
+    axes.set_yticks(range(len(families)), families)
+    axes.set_xlabel("accuracy of L2T less that of the best plain classifier of the family")
+    axes.legend(frameon=False)
+    figure.tight_layout()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, metadata={"Date": None})

@@ -65,32 +65,33 @@ MOST_ROWS = 300
 
 
 @cache
-def _domains(kind: str, data: Path) -> tuple[Domain, Domain]:
+def _domains(kind: str, data: Path, coordinates: int | None) -> tuple[Domain, Domain]:
     """Return the rows that sources and targets of a kind are drawn from.
 
-    Wide ones are in 256 principal coordinates of their source, which is faster and changes little.
+    Wide ones are in principal coordinates of their source, if their number is given.
     """
     if kind == "activity":
         whole = normalize(read_domain(data / "activity/wisdm.npz"), "zscore")
         return whole, whole
     source, target = load(data, KINDS[kind].source), load(data, KINDS[kind].target)
-    if source.n_features <= COORDINATES:
+    if coordinates is None or source.n_features <= coordinates:
         return source, target
     rows = np.random.default_rng(0).permutation(len(source))[:MOST_SOURCE_ROWS]
     mean = source.X[rows].mean(axis=0, dtype=np.float64)
-    axes = principal_axes(source.X[rows] - mean, COORDINATES)
+    axes = principal_axes(source.X[rows] - mean, coordinates)
     ours = source.with_features((source.X - mean) @ axes)
     return ours, ours if source is target else target.with_features((target.X - mean) @ axes)
 
 
 def draw_task(
-    kind: str, number: int, setting: Setting, data: Path
+    kind: str, number: int, setting: Setting, data: Path, coordinates: int | None = COORDINATES
 ) -> tuple[Domain, Domain, Any, Any]:
     """Return a source, a target with all labels, the labelled rows and the tested rows.
 
-    The source has all classes that the target may not have, in at most 3,000 rows.
+    The source has all classes that the target may not have, in at most 3,000 rows. Wide rows are in 256
+    principal coordinates of the source, which is faster, or with ``coordinates=None`` as they are.
     """
-    ours, theirs = _domains(kind, data)
+    ours, theirs = _domains(kind, data, coordinates)
     family = "activity" if kind == "activity" else KINDS[kind].group
     rng = np.random.default_rng([number, sorted([*KINDS, "activity"]).index(kind)])
     if kind == "activity":
