@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import subprocess
 import sys
@@ -379,7 +380,7 @@ def test_every_command_takes_the_target_last(wrong, tables, l2t):
 
 def test_a_warning_is_one_sentence_that_commands_no_terminal(tmp_path):
     edited = load_reflection("default").save(tmp_path / "edited\x1b[31m.json")
-    edited.write_text(edited.read_text().replace('"mu": ', '"mu": 1'))
+    edited.write_text(json.dumps(json.loads(edited.read_text()) | {"training": {"note": "mine"}}))
     command = [sys.executable, "-m", "l2t", "explain", "--reflection", edited]
     result = subprocess.run(command, capture_output=True, text=True, check=True)
     what = "was edited by hand: its checksum does not match its content"
