@@ -184,7 +184,7 @@ def test_another_number_than_the_marked_rows_is_an_error(pair, n_labels):
     sentence = (
         f"n_labels must be the number of labelled target rows (6) or be left out, got {n_labels}"
     )
-    with pytest.raises(InvalidInputError, match=f"^{re.escape(sentence)}$"):
+    with pytest.raises(InvalidInputError, match=f"^{re.escape(sentence)}"):
         infer(marked, n_labels=n_labels)
 
 
@@ -463,7 +463,7 @@ print(*{"sklearn", "pandas", "scipy.stats", "sqlalchemy", "joblib"} & set(sys.mo
 @pytest.mark.integration
 def test_rows_that_occur_many_times(proves):
     """Rounding is no scatter, and no error of numpy leaves the library."""
-    pair, targets = made(), 40
+    pair, targets = made(), 20
     for seed in range(targets):
         rng = np.random.default_rng(seed)
         distinct = np.eye(12) if seed % 2 else rng.normal(size=(6, 12))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import subprocess
 import sys
@@ -23,8 +24,7 @@ CONFUSED = {
     ),
     "no such label": (
         "transfer source.csv target.csv --label species",
-        "source.csv: has no column 'species'; its columns are 'e0', 'e1', 'e2', 'e3', 'e4', 'e5', ..., "
-        "'e59', 'e60', 'e61', 'e62', 'e63', 'digit' (65 in all)",
+        "source.csv: has no column 'species'",
     ),
     "wrong path": (
         "transfer sources.csv target.csv --label digit",
@@ -38,13 +38,11 @@ CONFUSED = {
     ),
     "text in one row": (
         "transfer source.csv one.csv --label digit",
-        "one.csv: features must be finite numbers, got 'unknown' in column 'e5', line 9; if 'unknown' means "
-        "missing, pass missing='unknown' (on the command line --missing unknown), or leave out columns",
+        "one.csv: features must be finite numbers, got 'unknown' in column 'e5', line 9",
     ),
     "a missing number": (
         "transfer source.csv missing.csv --label digit",
-        "missing.csv: features must be finite numbers, got 1 missing cell in column 'e5', line 9; fill "
-        "missing cells: impute='median' (on the command line --impute median), or leave out columns",
+        "missing.csv: features must be finite numbers, got 1 missing cell in column 'e5', line 9",
     ),
     "decimal commas": (
         "transfer source.csv commas.csv --label digit",
@@ -150,13 +148,11 @@ CONFUSED = {
     ),
     "collecting from too few classes": (
         "collect source.csv source.csv --label digit",
-        "n_classes must be at most 1, because source and target have 3 and 3 classes, 3 in common, and "
-        "those of a pair must differ, got 3; 'l2t predict' and 'l2t transfer' need no experiences if the",
+        "n_classes must be at most 1, because source and target have 3 and 3 classes, 3 in common",
     ),
     "collecting from too few labelled rows": (
         "collect source.csv few.csv --label digit",
-        "the target of a pair must have 30 labelled rows to test besides 3 to train on, got 15 in all; "
-        "'l2t predict' and 'l2t transfer' need no experiences if the",
+        "the target of a pair must have 30 labelled rows to test besides 3 to train on, got 15 in all",
     ),
     "collecting with an unknown algorithm": (
         "collect source.csv source.csv --label digit --shared --algorithms gfk,pca",
@@ -384,7 +380,7 @@ def test_every_command_takes_the_target_last(wrong, tables, l2t):
 
 def test_a_warning_is_one_sentence_that_commands_no_terminal(tmp_path):
     edited = load_reflection("default").save(tmp_path / "edited\x1b[31m.json")
-    edited.write_text(edited.read_text().replace('"mu": ', '"mu": 1'))
+    edited.write_text(json.dumps(json.loads(edited.read_text()) | {"training": {"note": "mine"}}))
     command = [sys.executable, "-m", "l2t", "explain", "--reflection", edited]
     result = subprocess.run(command, capture_output=True, text=True, check=True)
     what = "was edited by hand: its checksum does not match its content"

@@ -36,5 +36,5 @@ def test_several_numbers_of_components_are_sorted():
     ],
 )
 def test_plans_that_cannot_be(arguments, sentence):
-    with pytest.raises(InvalidInputError, match=f"^{re.escape(sentence)}$"):
+    with pytest.raises(InvalidInputError, match=f"^{re.escape(sentence)}"):
         Plan(**arguments)

@@ -44,12 +44,9 @@ def test_which_rows_are_labelled_changes_no_factor(kinds, found):
     source, target = kinds
     mask = np.roll(target.labeled, 1)
     other = Domain(target.X, target.y, labeled=mask)
-    again = l2t.predict(source, other).inference.candidates
-    for name, each in found.inference.candidates.items():
-        np.testing.assert_array_equal(each.W, again[name].W)
-    alone = l2t.infer(target, sources=[source], shared=False).candidates
-    for name, each in found.inference.candidates.items():
-        np.testing.assert_array_equal(each.W, alone[name].W)
+    again = l2t.infer(other, sources=[source], shared=False).candidates
+    for name, candidate in found.inference.candidates.items():
+        np.testing.assert_array_equal(candidate.W, again[name].W)
 
 
 def test_rows_of_the_target_are_not_known_landmarks_or_not(kinds, found):
@@ -60,9 +57,9 @@ def test_rows_of_the_target_are_not_known_landmarks_or_not(kinds, found):
         np.concatenate([source.X, 2 * target.X[outside]]),
         np.concatenate([source.y, target.y[outside] + 100]),
     )
-    with_them = l2t.predict(leaked, target)
+    with_them = l2t.infer(target, sources=[leaked], shared=False)
     np.testing.assert_allclose(
-        with_them.inference.candidates["classes"].W,
+        with_them.candidates["classes"].W,
         found.inference.candidates["classes"].W,
         atol=1e-6,
     )
