@@ -4,7 +4,7 @@ Sounds: the accuracy to expect, before it is checked
 
 The source has recordings of 40 kinds of sounds as spectral statistics, the target has recordings of five
 other kinds with three labels each. The report names the features and classifiers that are used, and the
-accuracy to expect. With so few labels that can be off by ten points and more, as it is here.
+accuracy to expect. With so few labels that can be off by ten points and more.
 """
 
 import os
