@@ -16,7 +16,7 @@ from scipy.special import expit, logit, softmax
 from scipy.stats import betabinom, binomtest
 
 from l2t.display import new_figure
-from l2t.prediction.promise import LEAST, MOST, ROWS_PER_LABEL, SLOPE, Promise, ensemble_rows
+from l2t.prediction.promise import LEAST, MOST, ROWS_PER_LABEL, SLOPE, Promise
 from reproduction.kinds import KINDS
 from reproduction.pages import write_page
 from reproduction.promise_tasks import (
@@ -42,13 +42,11 @@ class Numbers:
     rows_per_label: float = ROWS_PER_LABEL
 
     def promise(self, outcome: Outcome) -> Promise | None:
-        """Return the promise of an outcome with these numbers; that of labelled rows is unchanged."""
+        """Return the promise of an outcome with these numbers; that of shared classes is unchanged."""
         if outcome.expected is None or outcome.low is None or outcome.high is None:
             return None
         rows = outcome.rows or 0.0
-        if outcome.shared or not np.isclose(
-            rows, ensemble_rows(outcome.labels, outcome.n_classes), rtol=0.1
-        ):
+        if outcome.shared:
             return Promise(outcome.expected, outcome.low, outcome.high, rows, "")
         expected = expit(self.slope / SLOPE * logit(np.clip(outcome.expected, LEAST, MOST)))
         rows *= self.rows_per_label / ROWS_PER_LABEL
@@ -99,15 +97,15 @@ def write_promises(data: Path, out: Path, work: Path, n_draws: int = 3, n_jobs: 
 def fit_numbers(outcomes: Sequence[Outcome]) -> Numbers:
     """Return the numbers under which the accuracies of tasks are most likely, each kind counting the same."""
     some = [one for one in outcomes if not one.shared and one.expected is not None]
-    p = np.array([_probabilities(one, 1.0).max(axis=1).mean() for one in some])
+    expected = np.array([one.expected for one in some], dtype=float)
+    rows_then = np.array([one.rows for one in some], dtype=float)
     n = np.array([len(one.codes) for one in some])
     right = np.array([_right(one).sum() for one in some])
-    rows_then = np.array([ensemble_rows(one.labels, one.n_classes) for one in some])
     size = pd.Series([(KINDS[one.kind].group, one.shots) for one in some])
     weight = 1.0 / size.map(size.value_counts()).to_numpy()
 
     def loss(numbers: Any) -> float:
-        m = expit(numbers[0] * logit(np.clip(p, LEAST, MOST)))
+        m = expit(numbers[0] / SLOPE * logit(np.clip(expected, LEAST, MOST)))
         rows = np.exp(numbers[1]) / ROWS_PER_LABEL * rows_then
         return -float(weight @ betabinom.logpmf(right, n, m * rows, (1.0 - m) * rows))
 

@@ -79,6 +79,11 @@ def test_labelled_rows_that_are_worse_take_the_place_of_probabilities():
     assert found.low < 0.3 < found.high
 
 
+def test_doubted_plays_count_for_fewer_rows():
+    assert promise(doubt=1.0).rows == pytest.approx(0.5 * promise().rows)
+    assert promise(doubt=1.0).expected == promise().expected
+
+
 def test_an_accuracy_below_chance_is_an_accident():
     at, below = (promise(0.4, own=(accuracy, 24), n_classes=3) for accuracy in (0.33, 0.1))
     assert 0.33 < below.expected <= at.expected < 0.41

@@ -134,6 +134,7 @@ class NovelClasses:
             training.n_unlabeled_groups,
             basis_of(plays, own, ensemble),
             own=None if own is None else (ensemble.accuracy([own]), len(own.codes)),
+            doubt=ensemble.doubt,
             randomness=ensemble.randomness,
         )
         expected = None if promise is None else promise.expected

@@ -6,7 +6,9 @@ labelled rows had been predicted correctly. The accuracy on n rows then has the 
 mean rests on labelled rows that were held out, or on the probabilities of unlabelled rows: with p the mean
 probability of the predicted classes by an ensemble, c classes and k labels of each,
 
-``logit(m) = 0.95 logit(p)``,  ``r = 2 k √min(c, 9)``
+``logit(m) = 0.95 logit(p)``,  ``r = 4.5 k √min(c, 9) (1 - d/2)``
+
+where d says how little plays tell about the target (`Ensemble.doubt`).
 
 The weights of an ensemble minimise the log-loss of rows that were held out, so that p is nearly unbiased. The
 numbers were chosen on kinds of data that took no part in learning these weights, and hold when each kind is
@@ -35,8 +37,10 @@ from l2t.typing import Array
 SLOPE = 0.95
 #: Rows that the mean probability of an ensemble counts for, for one label of each class and divided by the
 #: root of the number of classes; and the number from which further classes tell no more.
-ROWS_PER_LABEL = 2.0
+ROWS_PER_LABEL = 4.5
 MOST_CLASSES = 9
+#: The part of these rows that is lost where plays tell nothing about the target.
+DOUBTED_ROWS = 0.5
 #: The largest part of these rows that is lost, and of the way to chance that the mean goes, where classes may
 #: be random.
 LOST_ROWS = 0.8
@@ -136,11 +140,6 @@ def standard_error(accuracy: float, n: int) -> float:
     return float(np.sqrt((accuracy * (1 - accuracy) + 0.25 / n) / n))
 
 
-def ensemble_rows(shots: float, n_classes: int) -> float:
-    """Return the number of rows that the mean probability of an ensemble counts for."""
-    return ROWS_PER_LABEL * shots * float(np.sqrt(min(n_classes, MOST_CLASSES)))
-
-
 def expect_accuracy(
     probability: Array,
     shots: float,
@@ -149,6 +148,7 @@ def expect_accuracy(
     basis: str = "",
     *,
     own: tuple[float, int] | None = None,
+    doubt: float = 0.0,
     randomness: float = 0.0,
 ) -> Promise | None:
     """Return the accuracy to expect of an ensemble; None if there are no unlabelled rows.
@@ -167,6 +167,8 @@ def expect_accuracy(
         What the probabilities rest on, in words.
     own : (float, int) or None, default=None
         The accuracy on held-out labelled rows, and their number.
+    doubt : float, default=0
+        How little plays tell about the target, from 0 to 1.
     randomness : float, default=0
         How much speaks for classes that are random, from 0 to 1.
 
@@ -185,7 +187,8 @@ def expect_accuracy(
     expected = float(expit(SLOPE * logit(np.clip(probability.mean(), LEAST, MOST))))
     chance = min(1.0 / n_classes, expected)
     expected += TOWARDS_CHANCE * randomness * (chance - expected)
-    rows = ensemble_rows(shots, n_classes) * (1.0 - LOST_ROWS * randomness)
+    rows = ROWS_PER_LABEL * shots * float(np.sqrt(min(n_classes, MOST_CLASSES)))
+    rows *= (1.0 - DOUBTED_ROWS * doubt) * (1.0 - LOST_ROWS * randomness)
     few = max(round(shots), 1)
     cause = f"no more is known with {few} label{'s' if few > 1 else ''} per class"
     if randomness > 0.5:
