@@ -70,9 +70,7 @@ def discriminability(
     return np.asarray(np.exp(np.clip(ratio, -bound, bound)))
 
 
-def mutual_share(
-    X: AnyArray, n_rows: int | None = None, *, like: int | None = None, random_state: int = 0
-) -> float:
+def mutual_share(X: AnyArray, n_rows: int | None = None, *, like: int | None = None) -> float:
     """Return the share of nearest neighbours of the rows of X that are mutual.
 
     Parameters
@@ -84,8 +82,6 @@ def mutual_share(
         sizes; by default the share among all rows.
     like : int, optional
         Use the number of neighbours for this number of rows, by default for those of X or of a sample.
-    random_state : int, default=0
-        The seed of the samples.
 
     Returns
     -------
@@ -100,7 +96,7 @@ def mutual_share(
     >>> mutual_share(groups)
     1.0
     """
-    rng = np.random.default_rng(random_state)
+    rng = np.random.default_rng(0)
     samples = [np.arange(len(X))]
     if n_rows is not None and n_rows < len(X):
         samples = [rng.permutation(len(X))[:n_rows] for _ in range(N_SAMPLES)]
