@@ -70,7 +70,9 @@ def discriminability(
     return np.asarray(np.exp(np.clip(ratio, -bound, bound)))
 
 
-def mutual_share(X: AnyArray, n_rows: int | None = None, *, like: int | None = None) -> float:
+def mutual_share(
+    X: AnyArray, n_rows: int | None = None, *, like: int | None = None, random_state: int = 0
+) -> float:
     """Return the share of nearest neighbours of the rows of X that are mutual.
 
     Parameters
@@ -82,6 +84,8 @@ def mutual_share(X: AnyArray, n_rows: int | None = None, *, like: int | None = N
         sizes; by default the share among all rows.
     like : int, optional
         Use the number of neighbours for this number of rows, by default for those of X or of a sample.
+    random_state : int, default=0
+        The seed of the samples.
 
     Returns
     -------
@@ -96,7 +100,7 @@ def mutual_share(X: AnyArray, n_rows: int | None = None, *, like: int | None = N
     >>> mutual_share(groups)
     1.0
     """
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(random_state)
     samples = [np.arange(len(X))]
     if n_rows is not None and n_rows < len(X):
         samples = [rng.permutation(len(X))[:n_rows] for _ in range(N_SAMPLES)]
