@@ -51,7 +51,7 @@ class Limits:
     excess: tuple[float, float] = (0.02, 0.1)
     share: tuple[float, float] = (0.65, 0.8)
     far: tuple[float, float] = (0.25, 0.45)
-    trust: float = 0.7
+    rehearsal_weight: float = 0.7
     own_rows: float = 8.0
     evidence: tuple[float, float, float] = (1.6, 5.0, 1.0)
 
@@ -90,8 +90,8 @@ def fit_forecast(tasks: list[Task], limits: Limits) -> Forecast:
     return Forecast(
         shots=SHOTS,
         prior=dict.fromkeys(RELYING, use),
-        harm=harm,
-        other_harm=other,
+        misled=harm,
+        misled_others=other,
         error=error,
         spread=spread,
         doubtful_spread=doubtful,

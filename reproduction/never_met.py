@@ -79,13 +79,13 @@ def judge(forecast: Forecast, task: Task) -> list[dict[str, Any]]:
             alone = expectations(forecast, task, at)
             found = expectations(forecast, task, at, draw)
             meta = meta_at(task, at, draw)
-            reach = forecast.reach(meta)
+            width = forecast.half_width(meta)
             real = {name: measured[name][draw] for name in CANDIDATES} | {"identity": 0.0}
             inside = [
-                bool(abs(real[name] - found[name].mean) <= reach * np.hypot(*found[name][1:]))
+                bool(abs(real[name] - found[name].mean) <= width * np.hypot(*found[name][1:]))
                 for name in CANDIDATES
             ]
-            usual = forecast.reliability.reach(0.9)
+            usual = forecast.reliability.half_width(0.9)
             rows.append(
                 {
                     **{key: task[key] for key in ("kind", "group", "mode", "n_rows", "n_classes")},

@@ -18,7 +18,7 @@ from l2t import infer
 from l2t.classifiers.cross_domain import make_classifier
 from l2t.domains import Domain
 from l2t.inference.shared import Combination, SharedInference, infer_shared
-from l2t.inference.shared.inference import LEAST_TRUST, SHARED_CANDIDATES, vote_weights
+from l2t.inference.shared.inference import LEAST_NEIGHBOUR_SKILL, SHARED_CANDIDATES, vote_weights
 from l2t.inference.shared.rows import SharedRows, smoothness
 from l2t.inference.shared.voting import Decision, distill, vote
 from l2t.numerics import squared_distances
@@ -105,7 +105,7 @@ def write_shared(data: Path, out: Path, work: Path) -> None:
         development_kinds=DEVELOPMENT,
         surf=_surf(found),
         rows=MOST_ROWS,
-        least_trust=LEAST_TRUST,
+        least_trust=LEAST_NEIGHBOUR_SKILL,
         n_curves=N_CURVES,
         curves=means,
         lowest=min(
@@ -155,8 +155,8 @@ def _zero_labels(task: SharedTask) -> Measured:
                 "reverse": _reverse(parts, space.rows, P.argmax(axis=1)),
                 "held-out": parts.held_out("logistic" if kind == "logistic" else "1-nn", space),
             }
-    record = {"benchmark": task.benchmark, "task": task.name, "trust": parts.trust}
-    return record | measure(parts, found, extra, truth, parts.trust)
+    record = {"benchmark": task.benchmark, "task": task.name, "trust": parts.neighbour_skill}
+    return record | measure(parts, found, extra, truth, parts.neighbour_skill)
 
 
 def measure(
@@ -179,7 +179,7 @@ def measure(
         | extra[name]
         for name, own in predicted.items()
     }
-    trusted = CLASSIFIERS[1:] if trust >= LEAST_TRUST else CLASSIFIERS[1:2]
+    trusted = CLASSIFIERS[1:] if trust >= LEAST_NEIGHBOUR_SKILL else CLASSIFIERS[1:2]
     members = [_combination(parts, name, rows[name]["smoothness"], P) for name, P in found.items()]
     some, both = (
         vote_weights([each for each in members if each.classifier in kinds])

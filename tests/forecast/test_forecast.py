@@ -43,7 +43,7 @@ def test_mutual_neighbourhoods_lower_it(forecast):
     values = [use(forecast, meta=replace(ORDINARY, excess=each)) for each in excesses]
     assert (np.diff(values) <= 1e-12).all()
     assert values[0] > 0 > values[-1]
-    assert values[-1] == pytest.approx(forecast.harm[0])
+    assert values[-1] == pytest.approx(forecast.misled[0])
     plain = [
         use(forecast, meta=MetaFeatures(share=s), rehearsed=None) for s in (0.5, 0.6, 0.7, 0.8, 0.9)
     ]
@@ -112,8 +112,12 @@ def test_intervals_hold_the_ratio():
 def test_an_unfamiliar_pair_widens_the_interval(forecast):
     usual, strange = ORDINARY, replace(ORDINARY, excess=0.9, share=1.0)
     assert forecast.novelty(usual) < 1 < forecast.novelty(strange)
-    assert forecast.reach(strange) > 1.5 * forecast.reach(usual)
-    assert forecast.reach(usual, 0.5) < forecast.reach(usual, 0.9) < forecast.reach(usual, 0.99)
+    assert forecast.half_width(strange) > 1.5 * forecast.half_width(usual)
+    assert (
+        forecast.half_width(usual, 0.5)
+        < forecast.half_width(usual, 0.9)
+        < forecast.half_width(usual, 0.99)
+    )
 
 
 def test_it_travels_as_json(forecast):

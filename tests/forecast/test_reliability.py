@@ -16,7 +16,7 @@ def test_an_interval_holds_what_it_promises_or_is_infinite(n_pairs, level):
     held = []
     for _ in range(2000):
         *errors, new = np.abs(rng.standard_t(3, size=n_pairs + 1))
-        held.append(new <= Reliability({"a": ErrorQuantiles.of(errors, n_pairs)}).reach(level))
+        held.append(new <= Reliability({"a": ErrorQuantiles.of(errors, n_pairs)}).half_width(level))
     assert np.mean(held) >= level - 3 * np.sqrt(level * (1 - level) / len(held))
     if n_pairs < level / (1 - level) - 1e-9:
         assert np.all(held)
@@ -24,9 +24,9 @@ def test_an_interval_holds_what_it_promises_or_is_infinite(n_pairs, level):
 
 def test_too_few_pairs_are_infinite():
     kind = ErrorQuantiles.of(np.ones(8), 8)
-    assert kind.reach(0.9) == np.inf
-    assert kind.reach(0.8) == 1.0
-    assert Reliability({}).reach(0.5) == np.inf
+    assert kind.half_width(0.9) == np.inf
+    assert kind.half_width(0.8) == 1.0
+    assert Reliability({}).half_width(0.5) == np.inf
 
 
 def test_the_worst_kind_decides():
@@ -34,7 +34,7 @@ def test_the_worst_kind_decides():
         "easy": ErrorQuantiles.of(np.full(100, 1.0), 100),
         "hard": ErrorQuantiles.of(np.full(100, 3.0), 100),
     }
-    assert Reliability(kinds).reach(0.9) == 3.0
+    assert Reliability(kinds).half_width(0.9) == 3.0
 
 
 def test_levels_rise():

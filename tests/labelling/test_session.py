@@ -14,7 +14,7 @@ import pytest
 
 import l2t
 from l2t.exceptions import FileFormatError, InvalidInputError
-from l2t.labelling import Estimate, Forecast, LabellingSession
+from l2t.labelling import Estimate, LabellingSession, PredictionUpdate
 from l2t.labelling.file import HEADER
 
 TRUE = ["cat", "dog", "owl"]
@@ -215,7 +215,7 @@ def test_suggested_rows_come_from_the_forecast_and_are_not_repeated(target):
     session.label(first[0], "cat")
     session.skip(first[1])
     assert session.suggested(28) == first[2:]
-    session.adopt(Forecast(Estimate(1, None), (50, first[0], 51), ""))
+    session.adopt(PredictionUpdate(Estimate(1, None), (50, first[0], 51), ""))
     assert session.suggested(2) == [50, 51]
     for row in session.suggested(60)[:-1]:
         session.label(row, "cat")

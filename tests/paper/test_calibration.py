@@ -73,7 +73,7 @@ def test_errors_are_those_of_held_out_predictions(noisy, function):
         assert kind.n_pairs == 1000
         for level in (0.5, 0.8, 0.9):
             spread = 0.1 * norm.ppf((1 + level) / 2)
-            assert kind.reach(level) == pytest.approx(spread, rel=0.1)
+            assert kind.half_width(level) == pytest.approx(spread, rel=0.1)
 
 
 def test_an_interval_is_that_of_its_number_of_labels(function, noisy, quick):
@@ -112,9 +112,9 @@ def test_intervals_cover_at_least_their_level_for_few_pairs_and_many(n_pairs, al
         errors += np.sqrt(alike) * rng.normal(size=(n_pairs + 1, 1))
         found = ErrorQuantiles.of(errors[:-1].ravel(), n_pairs)
         for j, level in enumerate(levels):
-            reach = found.reach(level)
-            inside[j] += abs(errors[-1, 0]) <= reach
-            assert np.isinf(reach) == (n_pairs < level / (1 - level) - 1e-9)
+            width = found.half_width(level)
+            inside[j] += abs(errors[-1, 0]) <= width
+            assert np.isinf(width) == (n_pairs < level / (1 - level) - 1e-9)
     least = binom.ppf(0.001, n, levels)
     assert (inside >= least).all(), inside / n
 

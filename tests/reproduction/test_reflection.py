@@ -20,7 +20,7 @@ def test_it_is_learned_from_data_that_may_be_shipped_from():
     assert len(to_json(function.paper)) < 20_000
 
 
-@pytest.mark.slow
+@pytest.mark.reproduction
 def test_the_same_experiences_give_the_same_file(tmp_path):
     first, again = (learn_from("digits", None, tmp_path, 2) for _ in range(2))
     assert to_json(first) == to_json(again)

@@ -55,7 +55,7 @@ def test_noise_is_not_rehearsed_on(measured):
 def test_the_fit_is_a_forecast(measured):
     found = fit_forecast(measured, Limits())
     assert Forecast.from_json(found.to_json()) == found
-    assert found.harm[0] < 0 < found.prior["spectrum"][0], (
+    assert found.misled[0] < 0 < found.prior["spectrum"][0], (
         "offsets shared by groups of rows mislead"
     )
     for task in measured:

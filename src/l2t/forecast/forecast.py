@@ -3,7 +3,7 @@
 With the error e of 1-NN on the original features, the *room* for a change is ``e (1 - e)``, and a candidate
 uses about the same share u of it on every kind of data:
 
-``log l = room u``,  ``u = (1 - g) (b r + (1 - b) prior(k)) + g harm(k)``
+``log l = room u``,  ``u = (1 - g) (b r + (1 - b) prior(k)) + g misled(k)``
 
 * r is the rehearsed log ratio divided by the room in rehearsal, with weight ``b = room / (room + least)``:
   where 1-NN makes no errors in rehearsal, its ratios say nothing, and the prior counts instead: the share
@@ -73,9 +73,9 @@ class Expectation(NamedTuple):
         mean = (ours * self.mean + theirs * evidence.mean) / (ours + theirs)
         return Expectation(mean, (ours + theirs) ** -0.5, self.noise)
 
-    def interval(self, reach: float) -> tuple[float, float]:
-        """Return the ratios `reach` standard deviations below and above."""
-        width = reach * float(np.hypot(self.spread, self.noise)) if self.spread else 0.0
+    def interval(self, half_width: float) -> tuple[float, float]:
+        """Return the ratios `half_width` standard deviations below and above."""
+        width = half_width * float(np.hypot(self.spread, self.noise)) if self.spread else 0.0
         return float(np.exp(self.mean - width)), float(np.exp(self.mean + width))
 
 
@@ -102,15 +102,18 @@ class MetaFeatures:
 
 
 class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Learned parameters of the expected ratios; most tuples have one number per entry of `shots`."""
+    """Learned parameters of the expected ratios; most tuples have one number per entry of `shots`.
+
+    The names of some fields differ in files, which keep those of version 0.2.
+    """
 
     #: Labels per class, increasing.
     shots: tuple[Count, ...]
     #: The share of room that a candidate uses on other data; 0 for those not named.
     prior: dict[str, tuple[float, ...]]
     #: The same where neighbourhoods mislead, for candidates that rely on them and for others.
-    harm: tuple[float, ...]
-    other_harm: tuple[float, ...]
+    misled: tuple[float, ...] = msgspec.field(name="harm")
+    misled_others: tuple[float, ...] = msgspec.field(name="other_harm")
     #: The mean error of 1-NN on other data.
     error: tuple[float, ...]
     #: Standard deviation of the share of room used, where neighbourhoods are as in rehearsal and where not.
@@ -125,7 +128,7 @@ class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     #: The gap between the domains at which a rehearsal begins to lose weight, and has none.
     far: tuple[float, float]
     #: Weight of the error in rehearsal in the expected error of the target.
-    trust: float
+    rehearsal_weight: float = msgspec.field(name="trust")
     #: Number of labelled rows whose error weighs as much as the expected error.
     own_rows: float
     #: The variance of a measured log ratio for one test row at an error of 1/2.
@@ -141,7 +144,7 @@ class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     training: JsonObject = {}
 
     def __post_init__(self) -> None:
-        by_shots = (self.harm, self.other_harm, self.error, self.spread, self.doubtful_spread)
+        by_shots = (self.misled, self.misled_others, self.error, self.spread, self.doubtful_spread)
         if {len(row) for row in (*by_shots, *self.prior.values())} != {len(self.shots)}:
             raise ValueError("lists must have one number for each of the shots")
 
@@ -151,7 +154,7 @@ class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         try:
             with np.errstate(all="ignore"):
                 expected = self.expect("spectrum", meta, 0.0, 1.0)
-                valid = np.isfinite(expected).all() and not np.isnan(self.reach(meta))
+                valid = np.isfinite(expected).all() and not np.isnan(self.half_width(meta))
         except (ValueError, ArithmeticError):
             valid = False
         if not valid:
@@ -185,7 +188,7 @@ class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Expectation
         """
         traits = traits_by_name(name) if traits is None else traits
-        apart, g = self.apart(meta), self.misleading(meta)
+        lost, g = self.lost_weight(meta), self.misleading(meta)
         prior = self._at(self.prior[name], shots) if name in self.prior else 0.0
         seen = room_of(meta.error)
         doubt = 1.0 + self.own_pairs.get(name, 0) / OWN_PAIRS
@@ -194,8 +197,8 @@ class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         near = b * r + (1.0 - b) * prior
         far = prior - (UNKNOWN if traits.uses_source or name not in self.prior else 0.0)
         g_near, g_far = self._misleading(meta)
-        harm = self._at(self.harm if traits.relies_on_neighbours else self.other_harm, shots)
-        use = (1.0 - apart) * (1.0 - g_near) * near + apart * (1.0 - g_far) * far + g * harm
+        misled = self._at(self.misled if traits.relies_on_neighbours else self.misled_others, shots)
+        use = (1.0 - lost) * (1.0 - g_near) * near + lost * (1.0 - g_far) * far + g * misled
         spread = (1.0 - g) * self._at(self.spread, shots) + g * self._at(
             self.doubtful_spread, shots
         )
@@ -220,14 +223,14 @@ class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def misleading(self, meta: MetaFeatures) -> float:
         """Return how far neighbourhoods are expected to mislead in the target: 0 for not, 1 for fully."""
-        apart, (near, far) = self.apart(meta), self._misleading(meta)
-        return (1.0 - apart) * near + apart * far
+        lost, (near, far) = self.lost_weight(meta), self._misleading(meta)
+        return (1.0 - lost) * near + lost * far
 
     def _misleading(self, meta: MetaFeatures) -> tuple[float, float]:
-        """Return the same for domains that are near, from a rehearsal, and for those that are apart."""
+        """Return the same for domains that are near, from a rehearsal, and for those that are far."""
         return rise(meta.excess or 0.0, self.excess), rise(meta.share, self.share)
 
-    def apart(self, meta: MetaFeatures) -> float:
+    def lost_weight(self, meta: MetaFeatures) -> float:
         """Return how much weight a rehearsal loses: 0 for none, 1 for all."""
         return 1.0 if meta.excess is None else rise(meta.gap, self.far)
 
@@ -236,13 +239,13 @@ class Forecast(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         usual = self._at(self.error, shots)
         # With more classes than in a play there are more errors.
         seen = 1.0 - (1.0 - meta.error) ** meta.classes_ratio
-        expected = usual + (1.0 - self.apart(meta)) * self.trust * (seen - usual)
+        expected = usual + (1.0 - self.lost_weight(meta)) * self.rehearsal_weight * (seen - usual)
         n, m = meta.n_own, self.own_rows
         return float(np.clip((n * meta.own_error + m * expected) / (n + m), 0.02, 0.98))
 
-    def reach(self, meta: MetaFeatures, level: float = 0.9) -> float:
+    def half_width(self, meta: MetaFeatures, level: float = 0.9) -> float:
         """Return the half-width of an interval in standard deviations; infinite if it is unknown."""
-        return self.reliability.reach(level) * max(self.novelty(meta), 1.0)
+        return self.reliability.half_width(level) * max(self.novelty(meta), 1.0)
 
     def novelty(self, meta: MetaFeatures) -> float:
         """Return the distance of a pair from the training pairs; above 1 it is unlike nearly all of them."""

@@ -38,14 +38,14 @@ class ErrorQuantiles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Return the quantiles of some errors, which are of `n_pairs` pairs."""
         return cls(n_pairs, tuple(np.quantile(np.abs(errors), LEVELS).round(3).tolist()))
 
-    def reach(self, level: float) -> float:
+    def half_width(self, level: float) -> float:
         """Return the half-width of an interval with coverage `level`; infinite for too few pairs."""
         rank = level * (self.n_pairs + 1) / self.n_pairs if self.n_pairs else np.inf
         return float(np.interp(rank, LEVELS, self.errors)) if rank <= 1.0 else float("inf")
 
-    def covered(self, reach: float) -> float:
-        """Return the coverage of an interval of half-width `reach`; at least 0.5."""
-        return float(np.interp(reach, self.errors, LEVELS))
+    def covered(self, half_width: float) -> float:
+        """Return the coverage of an interval of this half-width; at least 0.5."""
+        return float(np.interp(half_width, self.errors, LEVELS))
 
 
 class Reliability(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -55,17 +55,17 @@ class Reliability(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     --------
     With nine pairs the largest error has a coverage of 90 %; eight are too few for that.
 
-    >>> Reliability({"images": ErrorQuantiles.of(np.arange(1.0, 10.0), 9)}).reach(0.9)
+    >>> Reliability({"images": ErrorQuantiles.of(np.arange(1.0, 10.0), 9)}).half_width(0.9)
     9.0
-    >>> Reliability({"images": ErrorQuantiles.of(np.arange(1.0, 9.0), 8)}).reach(0.9)
+    >>> Reliability({"images": ErrorQuantiles.of(np.arange(1.0, 9.0), 8)}).half_width(0.9)
     inf
     """
 
     kinds: dict[str, ErrorQuantiles]
 
-    def reach(self, level: float) -> float:
+    def half_width(self, level: float) -> float:
         """Return the half-width, in standard deviations, of an interval with this level on the worst kind."""
-        return max((kind.reach(level) for kind in self.kinds.values()), default=float("inf"))
+        return max((kind.half_width(level) for kind in self.kinds.values()), default=float("inf"))
 
 
 class Familiarity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

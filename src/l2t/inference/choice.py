@@ -65,7 +65,7 @@ def choose(
         weighed[name] = (expected.weighed(evidence.suggests) if evidence else expected), evidence
     choice = max(weighed, key=lambda name: weighed[name][0].mean)  # of equals the first: identity
     plain = 1.0 - forecast.expected_error(meta, shots)
-    reach = forecast.reach(meta)
+    half_width = forecast.half_width(meta)
     cap = 1.0 / plain  # the ratio at an accuracy of 1
     candidates = [
         Candidate(
@@ -73,7 +73,7 @@ def choose(
             factors[name],
             float(np.exp(rehearsed[name])) if name in rehearsed else None,
             min(expected.ratio, cap),
-            expected.interval(reach),
+            expected.interval(half_width),
             evidence,
             name == choice,
             algorithm=algorithms.get(name),

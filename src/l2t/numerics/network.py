@@ -38,14 +38,7 @@ class HiddenLayer(NamedTuple):
     bias: Array
 
 
-def train_hidden_layer(
-    X: AnyArray,
-    codes: Indices,
-    *,
-    n_hidden: int = N_HIDDEN,
-    epochs: int = EPOCHS,
-    random_state: int = 0,
-) -> HiddenLayer:
+def train_hidden_layer(X: AnyArray, codes: Indices, *, random_state: int = 0) -> HiddenLayer:
     """Train a network on rows and their classes.
 
     Parameters
@@ -54,8 +47,6 @@ def train_hidden_layer(
         The rows, of mean squared norm m or so.
     codes : int array of shape (n,)
         The classes, from 0.
-    n_hidden, epochs : int
-        The number of hidden units, and of passes over the rows.
     random_state : int, default=0
         The seed.
 
@@ -69,16 +60,16 @@ def train_hidden_layer(
     targets = np.eye(int(codes.max()) + 1, dtype=np.float32)[codes]
     n, m = rows.shape
     params = [
-        (rng.normal(size=(m, n_hidden)) * np.sqrt(2.0 / m)).astype(np.float32),
-        np.zeros(n_hidden, np.float32),
-        (rng.normal(size=(n_hidden, targets.shape[1])) / np.sqrt(n_hidden)).astype(np.float32),
+        (rng.normal(size=(m, N_HIDDEN)) * np.sqrt(2.0 / m)).astype(np.float32),
+        np.zeros(N_HIDDEN, np.float32),
+        (rng.normal(size=(N_HIDDEN, targets.shape[1])) / np.sqrt(N_HIDDEN)).astype(np.float32),
         np.zeros(targets.shape[1], np.float32),
     ]
     batch = min(BATCH, n)
     starts = range(0, n - batch // 2, batch)
-    optimizer = _Adam(params, n_steps=epochs * len(starts))
+    optimizer = _Adam(params, n_steps=EPOCHS * len(starts))
     with few_threads(0):  # the rounding of sums must not depend on the number of cores
-        for _ in range(epochs):
+        for _ in range(EPOCHS):
             order = rng.permutation(n)
             for start in starts:
                 some = order[start : start + batch]
@@ -86,9 +77,8 @@ def train_hidden_layer(
                 share = np.float32(rng.beta(MIXUP, MIXUP))
                 x = share * rows[some] + (1 - share) * rows[others]
                 y = share * targets[some] + (1 - share) * targets[others]
-                kept = (rng.random((len(some), n_hidden), dtype=np.float32) > DROPOUT).astype(
-                    np.float32
-                ) / np.float32(1.0 - DROPOUT)
+                is_kept = rng.random((len(some), N_HIDDEN), dtype=np.float32) > DROPOUT
+                kept = is_kept.astype(np.float32) / np.float32(1.0 - DROPOUT)
                 optimizer.step(_gradients(params, x, y, kept))
     return HiddenLayer(params[0].astype(np.float64), params[1].astype(np.float64))
 

@@ -231,11 +231,11 @@ class Reflection(ABC):
                 "l2t.learn returns a calibrated one"
             )
         if (count := self._count(n_labels)) is None:
-            return self.calibration[0].reach(level)
+            return self.calibration[0].half_width(level)
         counts = sorted(self.calibration)[1:]
         count = min(max(count, counts[0]), counts[-1])
         near = max(c for c in counts if c <= count), min(c for c in counts if c >= count)
-        return max(self.calibration[count].reach(level) for count in near)
+        return max(self.calibration[count].half_width(level) for count in near)
 
     def inverse(self, statistics: PairStatistics) -> float:
         """Return 1/f, the sum of all terms."""

@@ -199,7 +199,6 @@ def rehearse_learners(
     rows_per_class: int,
     shots: float,
     learners: Sequence[Learner] = (*LEARNERS, *BASELINES),
-    n_plays: int = N_TRIAL_PLAYS,
     random_state: int = 0,
 ) -> tuple[Trial, ...]:
     """Return the trials of learners in plays of known classes; they are cached by content.
@@ -214,8 +213,6 @@ def rehearse_learners(
         Labels per class.
     learners : sequence of Learner
         The learners.
-    n_plays : int, default=3
-        The number of plays.
     random_state : int, default=0
         The seed.
 
@@ -229,10 +226,10 @@ def rehearse_learners(
         return ()
     rows = int(np.clip(rows_per_class, 2, max(MAX_PLAY_ROWS // playing, 2)))
     n_labels = int(np.clip(round(shots), 1, MAX_SHOTS))
-    drawn = json.dumps([known.fingerprint, playing, rows, n_plays, random_state])
+    drawn = json.dumps([known.fingerprint, playing, rows, N_TRIAL_PLAYS, random_state])
 
     def fit_plays() -> list[FittedPlay]:
-        plays = draw_plays(known.reduced(), playing, rows, n_plays, random_state)
+        plays = draw_plays(known.reduced(), playing, rows, N_TRIAL_PLAYS, random_state)
         fitted = []
         for number, play in enumerate(plays, start=1):
             target = play.pair.target

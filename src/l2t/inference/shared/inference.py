@@ -50,8 +50,8 @@ VOTING_CLASSIFIERS = ("logistic", "manifold")
 SMOOTHNESS_WEIGHT = 20.0
 #: Maximum number of rows of all sources together, because time grows with the cube of this number.
 MAX_POOLED_ROWS = 2 * MAX_SHARED_ROWS
-#: Below this `SharedRows.trust`, logistic regression is used alone.
-LEAST_TRUST = 0.7
+#: Below this `SharedRows.neighbour_skill`, logistic regression is used alone.
+LEAST_NEIGHBOUR_SKILL = 0.7
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,7 +252,7 @@ def _members(
         if not spaces:
             raise InvalidInputError(f"candidates must work for these domains, got {errors}")
         failed |= errors
-        near = task.X.shape[1] >= FEW_COLUMNS and task.trust >= LEAST_TRUST
+        near = task.X.shape[1] >= FEW_COLUMNS and task.neighbour_skill >= LEAST_NEIGHBOUR_SKILL
         kinds = classifiers or (VOTING_CLASSIFIERS if near else VOTING_CLASSIFIERS[:1])
         combinations = [task.combine(name, kind, spaces[name]) for name in spaces for kind in kinds]
         members += vote_weights(combinations, 1.0 / len(tasks))

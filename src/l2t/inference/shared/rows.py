@@ -217,7 +217,7 @@ class SharedRows:
         return np.concatenate([of_source @ source_W, of_target @ W], dtype=np.float64)
 
     @cached_property
-    def trust(self) -> float:
+    def neighbour_skill(self) -> float:
         """Held-out accuracy of 1-NN on the source relative to logistic regression, both above chance."""
         nearest, linear = (
             self.held_out_accuracies[kind] - self._chance for kind in PLAIN_CLASSIFIERS

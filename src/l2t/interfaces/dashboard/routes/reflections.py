@@ -89,15 +89,15 @@ def forecast() -> JsonObject:
     gain that a candidate reached on other data, by labels per class (`shots`).
     """
     known = Forecast.default()
-    reach = known.reliability.reach(0.9)
+    half_width = known.reliability.half_width(0.9)
     return {
         "kinds": [
-            {"name": name, "n_pairs": kind.n_pairs, "covered": kind.covered(reach)}
+            {"name": name, "n_pairs": kind.n_pairs, "covered": kind.covered(half_width)}
             for name, kind in known.reliability.kinds.items()
         ],
         "shots": known.shots,
         "prior": known.prior,
-        "misled": known.harm,
+        "misled": known.misled,
     }
 
 
