@@ -3,11 +3,11 @@
 Logistic regression, a random forest and boosted trees are trained on the labelled rows of both domains, their
 mean probabilities being B, and on those of the target alone (T). The prediction is
 
-``P = (1 - w) B + w T``,  w maximising  ``Σ_i log((1 - w) b_i + w t_i) + 4 log(1 - w) + log w``
+``P = (1 - w) B + w T``,  w maximising  ``Σ_i log((1 - w) b_i + w t_i) + 4 log(1 - w) + log(w) / 2``
 
 where b_i and t_i are the probabilities of the given class of labelled target row i by classifiers that were
 trained without it: the target's rows must show that the source misleads before it loses weight. The prior of
-4 and 1 rows was chosen on nine tables (docs/results/tables.md).
+4 and 1/2 rows was chosen on nine tables (docs/results/tables.md).
 
 Without labelled target rows, classes whose shares differ from those of the source are corrected
 (`class_shares`), and the accuracy is estimated from rows of the source alone (`source_checks`).
@@ -35,7 +35,7 @@ from l2t.typing import Array, Indices
 #: Maximum number of features for which trees are trained, unless the features are of a table's columns.
 MAX_FEATURES = 100
 #: Rows that speak for classifiers of both domains, and of the target alone, before any label is seen.
-PRIOR_ROWS = (4.0, 1.0)
+PRIOR_ROWS = (4.0, 0.5)
 N_FOLDS = 3
 #: Maximum number of labelled target rows in cross-validation.
 MAX_LABELED_ROWS = 1500
