@@ -144,3 +144,19 @@ def test_trees_are_classifiers_by_name(name):
     target = l2t.Domain(pair.target.X, pair.target.y, labeled=few)
     found = l2t.predict(pair.source, target, classifier=name)
     assert np.mean(found.labels[60:] == pair.target.y[60:]) > 0.8
+
+
+def test_a_source_is_not_moved_onto_a_target_with_a_further_class():
+    rng = np.random.default_rng(1)
+    centres = 4 * np.eye(3, 6)
+
+    def rows(codes):
+        return centres[codes] + rng.normal(size=(len(codes), 6))
+
+    codes, of_target = np.repeat([0, 1], 40), np.repeat([0, 2], 30)
+    names = np.array(["a", "b", "c"], dtype=object)
+    labeled = np.arange(60) % 30 < 5
+    known = np.where(labeled, names[of_target], None)
+    answer = l2t.predict((rows(codes), names[codes]), (rows(of_target), known))
+    assert "vote" not in str(answer.report)
+    assert np.mean(answer.labels == names[of_target]) > 0.9

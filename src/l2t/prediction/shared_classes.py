@@ -45,7 +45,8 @@ class SharedClasses:
         """Predict with the sources' labels: by plain classifiers, and by a vote of adapted ones.
 
         The vote counts as far as neighbourhoods in the source follow its classes (`Pool.adaptation_share`);
-        alone if there are many features.
+        alone if there are many features. An adaptation moves the source onto the target, which presumes that
+        the target has no further classes: on tables with such classes there is no vote.
 
         Parameters
         ----------
@@ -66,7 +67,7 @@ class SharedClasses:
         if one_class or is_table(self.training, encoded=encoded):
             training, note = self._separable_rows(train_on)
             pool = fit_pool(training, encoded=encoded, random_state=self.task.random_state)
-            if one_class or not pool.check.adaptation_share:
+            if roles.target_only or not pool.check.adaptation_share:
                 report("predicting")
                 return self._pooled(pool, note)
         target, *sources = self.task.domains
