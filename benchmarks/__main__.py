@@ -29,6 +29,7 @@ SECTIONS = (
     "streaming",
     "landmarks",
     "wide",
+    "tables",
     "sources",
     "tca",
     "eight",
