@@ -43,8 +43,8 @@ lint: $(VENV)/ready  ## check style, types, the direction of imports, and JavaSc
 bench: $(VENV)/bench  ## measure speed against other packages and plain code, on one thread; WHAT="tca eight" for some
 	$(BIN)/python -m benchmarks $(WHAT)
 
-#: WHAT=paper    paper, families, studies, ensemble, answers, promises, shared-classes, chains,
-#:               labelling, office-caltech, recipe, reflection, comparison (installs the other tools) or
+#: WHAT=paper    paper, families, studies, ensemble, answers, promises, tables, shared-classes,
+#:               chains, labelling, office-caltech, recipe, reflection, comparison (installs the other tools) or
 #:               forecast
 #: PARTS=        parts of WHAT=paper, such as "average kernels"; all without it
 #: SCALE=quick   how many pairs WHAT=paper takes: smoke, quick, medium or paper
@@ -104,6 +104,7 @@ results: $(VENV)/ready  ## measure docs/results again (needs L2T_DATA), and draw
 	$(MAKE) reproduce WHAT=families JOBS=2
 	$(MAKE) reproduce WHAT=answers
 	$(MAKE) reproduce WHAT=promises
+	$(MAKE) reproduce WHAT=tables
 	$(MAKE) reproduce WHAT=shared-classes
 	$(MAKE) reproduce WHAT=chains
 	$(MAKE) reproduce WHAT=labelling

@@ -25,6 +25,7 @@ from reproduction.promises import write_promises
 from reproduction.reflection import write_reflection
 from reproduction.shared import write_shared
 from reproduction.studies import write_studies
+from reproduction.tables import write_tables
 
 app = typer.Typer(
     help="Repeat the paper's experiments and the measurements of docs/results.",
@@ -238,6 +239,20 @@ def studies(
     If interrupted, the same command resumes where it stopped.
     """
     write_studies(data, out, work)
+
+
+@app.command()
+def tables(
+    data: Data,
+    out: Annotated[Path, typer.Option(help="Folder for the page.")] = Path("docs/results"),
+    work: Work = Path("build/tables"),
+    draws: Annotated[int, typer.Option(min=1, help="Draws of the labelled rows.")] = 3,
+) -> None:
+    """Compare predictions with plain classifiers on tables, with the true source and with misleading ones.
+
+    If interrupted, the same command resumes where it stopped.
+    """
+    write_tables(data, out, work, draws)
 
 
 if __name__ == "__main__":
