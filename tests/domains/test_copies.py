@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
 from l2t import Domain
 from l2t.domains import copies
 from l2t.domains.copies import SAME_ROW, join_copies, joint_groups, same_rows
+from l2t.domains.encoding import TableEncoder
 
 
 @pytest.fixture(params=[7, 50_000], ids=["blocks", "one block"])
@@ -178,3 +180,16 @@ def test_groups_are_equal_by_what_they_name(proves):
     for other in others:
         np.testing.assert_array_equal(first, other)
     proves("Groups are equal across domains, as text and as numbers", len(kinds), "kinds of names")
+
+
+def test_rows_of_a_table_with_the_same_text_are_no_copies(rng):
+    """Directions of texts that the target lacks hold rounding, which is no unit of its rows."""
+    places = [f"{a}{b}{c}" for a in "ABCDE" for b in "FGHI" for c in "KLMN"]
+    tables = [
+        pd.DataFrame({"delay": rng.normal(size=300), "place": rng.choice(some, 300)})
+        for some in (places, places[:6])
+    ]
+    encoder = TableEncoder.fit(tables)
+    assert [column.kind for column in encoder.columns] == ["number", "text"]
+    source, target = (Domain(encoder.transform(table), encoder=encoder) for table in tables)
+    assert join_copies(target, [source]).sentence == ""

@@ -205,7 +205,11 @@ def join_copies(target: Domain, sources: Sequence[Domain]) -> Copies:
     ends = np.cumsum([len(domain) for domain in domains])
     n = int(ends[-1])
     X = domains[0].rows if len(domains) == 1 else _stacked([domain.rows for domain in domains])
-    pairs = _copies(X, len(target))
+    if target.encoder is None:
+        unit = _column_units(X[: len(target)], ROUNDING / SAME_ROW)
+    else:  # its features have a common scale: a direction of texts that the target lacks is no unit
+        unit = np.ones(X.shape[1])
+    pairs = _copies(X, len(target), unit)
     if not len(pairs):
         return Copies(target, list(sources), 0, 0)
     codes = np.concatenate(joint_groups(domains))
@@ -249,9 +253,8 @@ def _group_names(together: Indices, declared: AnyArray) -> AnyArray:
     return names
 
 
-def _copies(X: Matrix, n_target: int) -> Indices:
+def _copies(X: Matrix, n_target: int, unit: AnyArray) -> Indices:
     """Return pairs of rows that are copies; each copy of a row is connected with it by some pairs."""
-    unit = _column_units(X[:n_target], ROUNDING / SAME_ROW)
     links = [_near_pairs(X[:n_target], X, unit)]
     equal = _equal_pairs(X, unit, n_target, any_scale=False)
     multiples = _equal_pairs(X, unit, n_target, any_scale=True)

@@ -340,6 +340,7 @@ class TextColumn(ColumnEncoding):
         n_directions = min(WORD_DIRECTIONS if words else LETTER_DIRECTIONS, *counts.shape)
         _, values, directions = randomized_svd(counts, n_directions, random_state=0)
         directions = directions[values > RANK * values[0]].T
+        directions[np.abs(directions) < RANK] = 0.0  # rounding of terms that do not point there
         terms = tuple(vectorizer.get_feature_names_out().tolist())
         return cls(name, words, terms, vectorizer.idf_, np.ascontiguousarray(directions))
 
