@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
-# Each process begins with its part of the files in order, and one that is done takes over from another.
+# Each process begins with its part of the files in order, and one that is done takes over from another. Files of
+# test-docs stay whole: the report that one of them is about takes a minute.
 PYTEST := $(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 SCRIPTS := $(wildcard src/l2t/interfaces/dashboard/static/*.js tests/interfaces/dashboard/*.mjs)
 
@@ -27,7 +28,7 @@ test: $(VENV)/ready  ## run the tests of the package, in five minutes on two cor
 	$(PYTEST) -m "not docs and not reproduction" $(PYTEST_ARGS)
 
 test-docs: $(VENV)/ready  ## run what documents, gallery and site show, and the reports of the reproduction
-	$(PYTEST) -m "docs or reproduction" $(PYTEST_ARGS)
+	$(PYTEST) --dist loadfile --no-loadscope-reorder -m "docs or reproduction" $(PYTEST_ARGS)
 
 coverage: $(VENV)/ready  ## run every test, and measure which lines of the package they reach
 	$(PYTEST) --cov --cov-report=term:skip-covered $(PYTEST_ARGS)

@@ -56,7 +56,8 @@ function accuracies(found) {
         })),
         width,
       ),
-    caption: "Lines are 90 % intervals: the accuracy lies inside in nine of ten cases. The one that is used is blue; names without “on …” are without transfer.",
+    caption:
+      "Lines are 90 % intervals: the accuracy lies inside in nine of ten cases. The one that is used is blue; names without “on …” are without transfer.",
     numbers: {
       rows: found.report,
       columns: [
