@@ -316,11 +316,11 @@ def _draw(summary: list[dict[str, Any]], path: Path) -> None:
 
 
 def write_tables(data: Path, out: Path, work: Path, n_draws: int) -> None:
-    """Measure all tables, and write the page, its chart, and all accuracies as tables.csv."""
+    """Measure all tables, and write the page, its chart, and all accuracies as csv."""
     records = measure_all(data, work, n_draws)
     summary = summarize(records[records["control"] == TRUE])
-    out.mkdir(parents=True, exist_ok=True)
-    records.round(4).to_csv(out / "tables.csv", index=False)
+    (out / "csv").mkdir(parents=True, exist_ok=True)
+    records.round(4).to_csv(out / "csv" / "tables.csv", index=False)
     _draw(summary, out / "images" / "tables.svg")
     write_page(
         out / "tables.md",

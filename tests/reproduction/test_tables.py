@@ -80,7 +80,7 @@ def test_the_page_names_the_tables(tmp_path, monkeypatch):
     assert "| apples | 0.600 / 0.500 | 0.600 / 0.500 |" in text
     assert "| same classes, 5 | 0.700 | 0.700 | 0.700 | 0.500 |" in text
     assert (tmp_path / "images" / "tables.svg").is_file()
-    assert len(pd.read_csv(tmp_path / "tables.csv")) == len(every)
+    assert len(pd.read_csv(tmp_path / "csv" / "tables.csv")) == len(every)
 
 
 def test_what_was_measured_is_read_again(tmp_path, monkeypatch):
