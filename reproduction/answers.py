@@ -28,6 +28,7 @@ from l2t.progress import progress_bar
 from reproduction.ensemble import answer_tasks, learn_weights
 from reproduction.kinds import SHIPPABLE
 from reproduction.labelled_tasks import FAMILIES, SETTINGS, draw_task
+from reproduction.own_experience import measure_experience
 from reproduction.pages import write_page
 
 __all__ = ["Part", "draw_parts", "measure", "summary", "write_answers"]
@@ -41,6 +42,8 @@ CONTROLS = {
     "permuted": ("1", "5", "20"),
 }
 SHOWN = ("1", "5", "20", "8:1")
+#: The draws for which past targets are known.
+EXPERIENCED = range(2)
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ class Part:
 def write_answers(
     data: Path, out: Path, work: Path, numbers: Sequence[int], learned: Sequence[int]
 ) -> None:
-    """Measure all families, and write the page, its chart and a csv file of all tasks.
+    """Measure all families, and write the page, its chart and a csv file of each family.
 
     Parameters
     ----------
@@ -86,15 +89,16 @@ def write_answers(
             advance(f"{part.family}, {part.source}")
     table = pd.DataFrame(records)
     gains = summary(table)
-    table.to_csv(out / "answers.csv", index=False, float_format="%.4f")
     _draw(gains, out / "images" / "answers.svg")
     write_page(
         out / "answers.md",
-        numbers=f"{min(numbers)}-{max(numbers)}",
         learned=f"{min(learned)}-{max(learned)}",
         shippable=SHIPPABLE,
         rows=_rows(gains),
+        families=gains.reset_index().to_dict("records"),
         n_tasks=len(table),
+        experience=_experience(measure_experience(data, work, EXPERIENCED)),
+        n_experienced=len(EXPERIENCED),
     )
 
 
@@ -109,7 +113,7 @@ def draw_parts(numbers: Sequence[int]) -> list[Part]:
 
 
 def measure(part: Part, weights: Weights, data: Path) -> Iterator[dict[str, Any]]:
-    """Yield the accuracies of one part in each setting, as a row of the csv file.
+    """Yield the accuracies of one part in each setting.
 
     Parameters
     ----------
@@ -170,7 +174,10 @@ def _predict_plainly(name: str, target: Domain, at: Any) -> Any:
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
     """Return mean accuracies of each family by source and setting, beside its best plain classifier."""
-    means = table.groupby(["source", "setting", "family"], sort=False)[["l2t", *PLAIN]].mean()
+    groups = table.groupby(["source", "setting", "family"], sort=False)
+    means = groups[["l2t", *PLAIN]].mean()
+    means["n"] = groups.size()
+    means["best"] = means[list(PLAIN)].idxmax(axis=1)
     means["plain"] = means[list(PLAIN)].max(axis=1)
     means["gain"] = means["l2t"] - means["plain"]
     return means
@@ -185,6 +192,7 @@ def _rows(gains: pd.DataFrame) -> list[dict[str, Any]]:
             {
                 "source": source,
                 "setting": setting,
+                "n": int(some["n"].sum()),
                 "logistic": some["logistic"].mean(),
                 "plain": some["plain"].mean(),
                 "l2t": some["l2t"].mean(),
@@ -199,19 +207,37 @@ def _rows(gains: pd.DataFrame) -> list[dict[str, Any]]:
     return rows
 
 
+def _experience(records: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return mean accuracies by kind and labels per class, one for each number of past targets."""
+    table = pd.DataFrame(records)
+    means = table.pivot_table("accuracy", ["shots", "kind"], "n_past", sort=False)
+    rows = [
+        {"shots": shots, "kind": kind, "values": values.tolist()}
+        for (shots, kind), values in means.iterrows()
+    ]
+    return rows + [
+        {"shots": shots, "kind": "mean", "values": some.mean().tolist()}
+        for shots, some in means.groupby(level="shots")
+    ]
+
+
 def _draw(gains: pd.DataFrame, path: Path) -> None:
     """Draw the gain of each family over its best plain classifier, for each number of labels."""
     figure = new_figure(7.0, 3.6)
     axes = figure.add_subplot()
     families = list(FAMILIES)[::-1]
+    columns = (
+        gains.loc["true"].reset_index().pivot(index="family", columns="setting", values="gain")
+    )
+    columns = columns.reindex(families)
     for place, setting in enumerate(SHOWN):
-        values = gains.loc["true", "gain"].loc[setting].reindex(families)
         label = "8:1, 5 labels" if setting == "8:1" else f"{setting} label{'s' * (setting != '1')}"
-        axes.plot(values, np.arange(len(families)) + 0.15 * (1.5 - place), "o", label=label)
+        axes.plot(
+            columns[setting], np.arange(len(families)) + 0.15 * (1.5 - place), "o", label=label
+        )
     axes.axvline(0.0, color="black", linewidth=0.8)
     axes.set_yticks(range(len(families)), families)
     axes.set_xlabel("accuracy of L2T less that of the best plain classifier of the family")
-    axes.legend(frameon=False)
-    figure.tight_layout()
+    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, metadata={"Date": None})
