@@ -79,8 +79,11 @@ def searched_table(rows: list[Any], shown: tuple[int, ...]) -> list[dict[str, An
         ratios = {}
         for name in (*CANDIDATES, *SEARCHED):
             logs = np.array([row["log_ratios"][name] for row in mine], dtype=float)
-            places = [SHOTS.index(shots) for shots in shown]
-            ratios[name] = np.exp(np.nanmean(logs[:, places], axis=0)).tolist()
+            known = [logs[:, SHOTS.index(shots)] for shots in shown]
+            known = [column[np.isfinite(column)] for column in known]
+            ratios[name] = [
+                float(np.exp(column.mean())) if column.size else None for column in known
+            ]
         seconds = {
             name: float(np.mean([row["seconds"][name] for row in mine]))
             for name in ("candidates", *SEARCHED)

@@ -47,7 +47,7 @@ SCALES = {
     "smoke": Scale(7, 2, 6, 2, 2),
     "quick": Scale(160, 12, 16, 16, 40),
     "recipe": Scale(60, 20, 24, 24, 0),
-    "medium": Scale(60, 6, 50, 16, 40),
+    "medium": Scale(60, 12, 50, 16, 40),
     "paper": Scale(1000, 500, 500, 50, 100, orders=5),
 }
 #: Where the times of the stages are kept, in the work directory.
