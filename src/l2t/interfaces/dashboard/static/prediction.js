@@ -56,7 +56,8 @@ function accuracies(found) {
         })),
         width,
       ),
-    caption: "Lines are 90 % intervals: the accuracy lies inside in nine of ten cases. The one that is used is blue; names without “on …” are without transfer.",
+    caption:
+      "Lines are 90 % intervals: the accuracy lies inside in nine of ten cases. The one that is used is blue; names without “on …” are without transfer.",
     numbers: {
       rows: found.report,
       columns: [
@@ -263,13 +264,8 @@ function result(job) {
     found.suspicious,
     true,
   );
-  const stack = (...cards) => el("div", { class: "stack" }, ...cards);
-  byId("pictures").replaceChildren(stack(accuracies(found), why), targetMap(found));
-  byId("rows").replaceChildren(
-    ...(next || suspicious
-      ? [stack(importance(found), classes), stack(next, suspicious)]
-      : [importance(found), classes].filter(Boolean)),
-  );
+  byId("pictures").replaceChildren(el("div", { class: "stack" }, accuracies(found), why), targetMap(found));
+  byId("rows").replaceChildren(...[importance(found), classes, next, suspicious].filter(Boolean));
   byId("more").replaceChildren(rowsSection(id, found), candidates(found), detailsCard(found, job.files));
 }
 
