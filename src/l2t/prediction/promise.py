@@ -139,8 +139,8 @@ class Promise:
 class OwnRows(NamedTuple):
     """Labelled rows that were held out: the accuracy on them, their number, and their mean probability.
 
-    If their probability is lower than that of unlabelled rows, because the least certain rows were labelled, a
-    lower accuracy on them is no contradiction.
+    If their probability is lower than that of unlabelled rows, because the least certain rows were labelled,
+    a lower accuracy on them is no contradiction.
     """
 
     accuracy: float
