@@ -8,11 +8,13 @@ from scipy.stats import beta
 
 import l2t
 from l2t.domains import Domain
-from l2t.prediction.promise import Promise, expect_accuracy
+from l2t.prediction.promise import OwnRows, Promise, expect_accuracy
 
 
 def promise(mean=0.8, shots=5.0, n=200, own=None, *, n_classes=4, **random):
-    return expect_accuracy(np.full(50, mean), shots, n_classes, n, own=own, **random)
+    return expect_accuracy(
+        np.full(50, mean), shots, n_classes, n, own=own and OwnRows(*own), **random
+    )
 
 
 def width(found):
@@ -166,3 +168,10 @@ def test_promises_of_made_tasks_hold(n_tasks, made):
     # A source that tells nothing may make an easy target look harder, which misleads nobody.
     assert inside >= n_tasks - (1 if made.get("source") is None else 2)
     assert np.mean(errors) < 0.1
+
+
+def test_few_right_among_rows_that_are_less_certain_contradict_nothing():
+    """Rows that were chosen to be labelled because they are uncertain."""
+    assert promise(0.9, own=(0.6, 50, 0.6)) == promise(0.9)
+    assert promise(0.9, own=(0.6, 50, 0.9)).expected < 0.7
+    assert promise(0.9, own=(0.6, 50, 0.99)) == promise(0.9, own=(0.6, 50))

@@ -29,7 +29,7 @@ from l2t.prediction.ensemble import (
 from l2t.prediction.ensemble_report import basis_of, ensemble_report, main_view
 from l2t.prediction.labelling import labels_needed
 from l2t.prediction.model import Model, calibration_rows
-from l2t.prediction.promise import Promise, expect_accuracy
+from l2t.prediction.promise import OwnRows, Promise, expect_accuracy
 from l2t.prediction.report import ENSEMBLE
 from l2t.prediction.shared import note_on_sources
 from l2t.prediction.solution import Solution
@@ -133,7 +133,7 @@ class NovelClasses:
             len(training.classes),
             training.n_unlabeled_groups,
             basis_of(plays, own, ensemble),
-            own=None if own is None else (ensemble.accuracy([own]), len(own.codes)),
+            own=None if own is None else _held_out(ensemble, own),
             doubt=ensemble.doubt,
             randomness=ensemble.randomness,
         )
@@ -214,3 +214,9 @@ class NovelClasses:
             curve[times * shots] = later.accuracy(plays)
         n = self.training.n_unlabeled_groups
         return labels_needed(self.training.shots, promise, n, curve)
+
+
+def _held_out(ensemble: Ensemble, own: Trial) -> OwnRows:
+    """Return how an ensemble answers for labelled rows that were held out."""
+    probability = ensemble.probabilities(own).max(axis=1).mean()
+    return OwnRows(ensemble.accuracy([own]), len(own.codes), float(probability))

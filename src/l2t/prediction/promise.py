@@ -16,15 +16,16 @@ left out (docs/results/promises.md); nothing else that is known without more lab
 cross-validation, distance of the domains, how far neighbourhoods mislead, classes of the target by those of
 the source) made the estimate better on kinds left out.
 
-In two cases less is expected. Where the accuracy on held-out labelled rows is lower, as with labels given at
-random, their rows take the place of the others. And where the known classes cannot be told apart in plays,
-the target's classes may be as random (`Ensemble.randomness`): then the mean moves towards chance, and counts
-for fewer rows.
+In two cases less is expected. Where the accuracy on held-out labelled rows is lower than both this and
+their own mean probability foresee, as with labels given at random, they take the place of the others. And
+where the known classes cannot be told apart in plays, the target's classes may be as random
+(`Ensemble.randomness`): then the mean moves towards chance, and counts for fewer rows.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit, logit
@@ -135,6 +136,18 @@ class Promise:
         return cls.of((accuracy * n_measured + SUCCESSION) / rows, rows, n, basis, cause)
 
 
+class OwnRows(NamedTuple):
+    """Labelled rows that were held out: the accuracy on them, their number, and their mean probability.
+
+    If their probability is lower than that of unlabelled rows, because the least certain rows were labelled,
+    a lower accuracy on them is no contradiction.
+    """
+
+    accuracy: float
+    n_rows: int
+    probability: float = 1.0
+
+
 def standard_error(accuracy: float, n: int) -> float:
     """Return the standard error of an accuracy on n rows, which is above zero even at an accuracy of 1."""
     return float(np.sqrt((accuracy * (1 - accuracy) + 0.25 / n) / n))
@@ -147,7 +160,7 @@ def expect_accuracy(
     n: int,
     basis: str = "",
     *,
-    own: tuple[float, int] | None = None,
+    own: OwnRows | None = None,
     doubt: float = 0.0,
     randomness: float = 0.0,
 ) -> Promise | None:
@@ -165,8 +178,8 @@ def expect_accuracy(
         The number of unlabelled rows, or of their groups.
     basis : str, default=""
         What the probabilities rest on, in words.
-    own : (float, int) or None, default=None
-        The accuracy on held-out labelled rows, and their number.
+    own : OwnRows or None, default=None
+        What is known of held-out labelled rows.
     doubt : float, default=0
         How little plays tell about the target, from 0 to 1.
     randomness : float, default=0
@@ -184,7 +197,7 @@ def expect_accuracy(
     """
     if not len(probability):
         return None
-    expected = float(expit(SLOPE * logit(np.clip(probability.mean(), LEAST, MOST))))
+    expected = _shrunk(float(probability.mean()))
     chance = min(1.0 / n_classes, expected)
     expected += TOWARDS_CHANCE * randomness * (chance - expected)
     rows = ROWS_PER_LABEL * shots * float(np.sqrt(min(n_classes, MOST_CLASSES)))
@@ -197,11 +210,18 @@ def expect_accuracy(
         )
     if own is None:
         return Promise.of(expected, rows, n, basis, cause)
-    accuracy = max(own[0], chance)  # less than chance is an accident
-    measured = Promise.measured(accuracy, own[1], n)
-    share = rise((expected - own[0]) / standard_error(*own), CONTRADICTION)
+    accuracy = max(own.accuracy, chance)  # less than chance is an accident
+    measured = Promise.measured(accuracy, own.n_rows, n)
+    foreseen = min(expected, _shrunk(own.probability))
+    error = standard_error(own.accuracy, own.n_rows)
+    share = rise((foreseen - own.accuracy) / error, CONTRADICTION)
     kept, taken = (1.0 - share) * rows, share * measured.rows
     expected = (kept * expected + taken * measured.expected) / (kept + taken)
     if share > 0.5:
         basis, cause = f"{basis}, where few predictions were right", measured.cause
     return Promise.of(expected, kept + taken, n, basis, cause)
+
+
+def _shrunk(probability: float) -> float:
+    """Return the accuracy to expect at a mean probability."""
+    return float(expit(SLOPE * logit(np.clip(probability, LEAST, MOST))))

@@ -150,7 +150,7 @@ test("shares have a bar each, and a whisker where there is an interval", () => {
   assert.equal(drawn.find("path").length, 1);
   const [first, second] = drawn.find("rect").map((each) => each.attributes.width);
   assert.ok(Math.abs(first / second - 1.8) < 1e-9);
-  for (const words of ["90 %", "50 %", "not known"]) assert.ok(drawn.words.includes(words), words);
+  for (const words of ["90\u00a0%", "50 %", "not known"]) assert.ok(drawn.words.includes(words), words);
 });
 
 const row = (count) => ({

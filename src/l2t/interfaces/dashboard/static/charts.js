@@ -1,6 +1,6 @@
 // Charts as SVG: lines with bands and error bars, scatter plots, bars, shares with intervals.
 
-import { fixed, rooted } from "./base.js";
+import { fixed, percent, rooted } from "./base.js";
 import { color, line, rect, svg, text } from "./figure.js";
 import { extent, fit, frame, linear, shown, ticks, wide } from "./scales.js";
 
@@ -170,7 +170,7 @@ export function intervals(rows, width, { to = 1 } = {}) {
     group.append(rect(left, y + 1, x(row.value) - left, 17, { rx: 3, fill: ink }));
     const whisker = `M${low} ${y + 9.5}H${high}M${low} ${y + 5}v9M${high} ${y + 5}v9`;
     if (high > low) group.append(svg("path", { d: whisker, stroke: "var(--ink)", "stroke-width": 1.4, fill: "none" }));
-    group.append(text(high + 6, y + 14, `${Math.round(100 * row.value)} %`, { class: "strong" }));
+    group.append(text(high + 6, y + 14, percent(row.value, to < 0.5 ? 1 : 0), { class: "strong" }));
   });
   return made;
 }

@@ -264,13 +264,8 @@ function result(job) {
     found.suspicious,
     true,
   );
-  const stack = (...cards) => el("div", { class: "stack" }, ...cards);
-  byId("pictures").replaceChildren(stack(accuracies(found), why), targetMap(found));
-  byId("rows").replaceChildren(
-    ...(next || suspicious
-      ? [stack(importance(found), classes), stack(next, suspicious)]
-      : [importance(found), classes].filter(Boolean)),
-  );
+  byId("pictures").replaceChildren(el("div", { class: "stack" }, accuracies(found), why), targetMap(found));
+  byId("rows").replaceChildren(...[importance(found), classes, next, suspicious].filter(Boolean));
   byId("more").replaceChildren(rowsSection(id, found), candidates(found), detailsCard(found, job.files));
 }
 
