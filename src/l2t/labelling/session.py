@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -23,8 +23,11 @@ from l2t.labelling.curve import Estimate, advice
 from l2t.labelling.file import LabelFile
 from l2t.prediction import Prediction, predict
 from l2t.prediction.labelling import DEFAULT_STRATEGY, STRATEGIES, suggest_rows
-from l2t.typing import Array, Indices
+from l2t.typing import Array, Indices, JsonObject, JsonValue
 from l2t.validation import one_of, whole_number
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Labels after which the prediction is renewed, and after which it is tried again if there is none yet.
 RENEW_AFTER, RENEW_FIRST = 10, 4
@@ -154,7 +157,7 @@ class LabellingSession:
         self._undone: int | None = None
         self._predicted_at = -1
         #: The arguments that open the same session in another process, as plain values.
-        self.arguments: dict[str, Any] = {
+        self.arguments: JsonObject = {
             "target": str(path.resolve()),
             "sources": [str(as_path(source).resolve()) for source in sources],
             "labels": str(place.resolve()),
@@ -294,7 +297,7 @@ class LabellingSession:
             if forecast.estimate.expected is not None and forecast.estimate not in self._curve():
                 self.file.append("estimate", **asdict(forecast.estimate))
 
-    def cells(self, row: int) -> dict[str, Any]:
+    def cells(self, row: int) -> JsonObject:
         """Return the cells of a row by column, without its label; None where a cell is missing."""
         row = self._checked_row(row)
         return {str(column.name): _cell(column.iloc[row]) for column in self._cells}
@@ -423,7 +426,7 @@ def _roles(
     target: str | os.PathLike[str],
     sources: Sequence[str | os.PathLike[str]],
     reading: dict[str, Any],
-) -> dict[str, Any]:
+) -> JsonObject:
     """Return the label column of a target if it is not named, or the features of one that has no labels."""
     if any(reading.get(name) for name in ("label", "features", "per_file")):
         return {}
@@ -445,7 +448,7 @@ def _roles(
     }
 
 
-def _cell(value: Any) -> Any:
+def _cell(value: object) -> JsonValue:
     """Return a cell as None, a bool, a number or a text."""
     value = value.item() if isinstance(value, np.generic) else value
     if is_missing(value):
@@ -455,7 +458,7 @@ def _cell(value: Any) -> Any:
     return value if isinstance(value, bool | int | float | str) else str(value)
 
 
-def _free_name(name: str, frame: Any) -> str:
+def _free_name(name: str, frame: pd.DataFrame) -> str:
     while name in frame.columns:
         name += "_"
     return name

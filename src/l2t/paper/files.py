@@ -13,7 +13,7 @@ import warnings
 from dataclasses import asdict, replace
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 import numpy as np
@@ -29,6 +29,7 @@ from l2t.paper.function import Reflection, ReflectionFunction
 from l2t.paper.loss import Form
 from l2t.paper.table import QMode
 from l2t.statistics import KernelBank
+from l2t.typing import JsonObject
 
 #: The version of the file format by the form of 1/f; newer ones are rejected.
 SCHEMA_OF_FORM: dict[Form, int] = {"paper": 1, "convex": 2}
@@ -53,7 +54,7 @@ class _Choice(Struct):
 
 class _Training(Struct):
     choices: list[_Choice] = []
-    algorithms: dict[str, Any] = {}
+    algorithms: JsonObject = {}
 
 
 class _Learned(Struct):
@@ -73,7 +74,7 @@ class _File(Struct, forbid_unknown_fields=True, kw_only=True):
     label_range: tuple[Natural, Natural]
     calibration: dict[Natural, ErrorQuantiles] | None
     forecast: Forecast | None
-    training: dict[str, Any]
+    training: JsonObject
     trained_on: TrainedOn = "target"
     checksum: str | None = None
 
@@ -176,16 +177,16 @@ def shipped() -> tuple[str, ...]:
     return tuple(sorted(file.name[:-5] for file in files if file.name.endswith(".json")))
 
 
-def _checksum(content: dict[str, Any]) -> str:
+def _checksum(content: JsonObject) -> str:
     """Return the sha256 of the content without its checksum, as JSON with sorted keys and no spaces."""
     rest = {name: value for name, value in content.items() if name != "checksum"}
     text = json.dumps(rest, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _content(function: Reflection) -> dict[str, Any]:
+def _content(function: Reflection) -> JsonObject:
     convex = isinstance(function, ConvexReflection)
-    content: dict[str, Any] = {"schema": SCHEMA_OF_FORM["convex" if convex else "paper"]}
+    content: JsonObject = {"schema": SCHEMA_OF_FORM["convex" if convex else "paper"]}
     content |= {"form": "convex"} if convex else {}
     for name, value in vars(function).items():
         content[name.rstrip("_")] = value.tolist() if isinstance(value, np.ndarray) else value

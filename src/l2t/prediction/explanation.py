@@ -20,7 +20,7 @@ from l2t.domains import Domain
 from l2t.exceptions import InvalidInputError
 from l2t.numerics import squared_distances
 from l2t.prediction.model import Model
-from l2t.typing import Indices, Mask
+from l2t.typing import Indices, Label, Mask
 
 #: Maximum number of columns that are shuffled, rows among which they are, and how often: a few seconds.
 MOST_COLUMNS, ROWS, REPEATS = 100, 300, 3
@@ -40,7 +40,7 @@ class LabeledNeighbor:
         The index of the source that it belongs to; None if it is a row of the target.
     row : int
         Its index there.
-    label : Any
+    label : str, number or bool
         Its label.
     distance : float
         The Euclidean distance in the features of the model's first view.
@@ -48,7 +48,7 @@ class LabeledNeighbor:
 
     source: int | None
     row: int
-    label: Any
+    label: Label
     distance: float
 
 

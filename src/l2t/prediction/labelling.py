@@ -24,12 +24,12 @@ from l2t.typing import Array, Indices, Mask
 from l2t.validation import one_of
 
 #: Accuracies to reach: the next one above the expected accuracy is reported.
-LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
+ACCURACY_LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 #: How rows to label next can be chosen, and how they are by default: docs/results/labelling.md.
 STRATEGIES = ("informative", "diverse", "balanced", "random")
 DEFAULT_STRATEGY = "informative"
 #: The n rows of a class are chosen from this many times n of its least certain rows.
-CANDIDATES = 3
+CANDIDATES_PER_ROW = 3
 #: Maximum number of rows that are compared, a random sample of a larger target, and of labelled ones.
 COMPARED = 1000
 #: Variance of a label around the Gaussian process, whose own is one.
@@ -98,7 +98,7 @@ def _balanced(
         taken[code] += 1
         wanted[code] += 1
     rows = [
-        _central(features, uncertain[: CANDIDATES * count], count, random_state)
+        _central(features, uncertain[: CANDIDATES_PER_ROW * count], count, random_state)
         for code, count in enumerate(wanted.tolist())
         if count and len(uncertain := order[predicted[order] == code])
     ]
@@ -142,7 +142,7 @@ def _central(
 
 
 def labels_needed(shots: float, promise: Promise, n: int, curve: dict[int, float]) -> str | None:
-    """Return a sentence on how many labels per class beyond `shots` the next of `LEVELS` needs.
+    """Return a sentence on how many labels per class beyond `shots` the next of `ACCURACY_LEVELS` needs.
 
     The interval counts for as many rows as that of the present accuracy, which is most of what is unknown
     (docs/results/promises.md).
@@ -174,9 +174,9 @@ def labels_needed(shots: float, promise: Promise, n: int, curve: dict[int, float
         return None
     # The error is assumed to fall as in rehearsal.
     errors = np.minimum.accumulate(
-        [(1.0 - accuracy) * (1.0 - curve[each]) / (1.0 - now) for each in counts]
+        [(1.0 - accuracy) * (1.0 - curve[count]) / (1.0 - now) for count in counts]
     )
-    level = next((each for each in LEVELS if each > accuracy + 0.01), 1.0)
+    level = next((higher for higher in ACCURACY_LEVELS if higher > accuracy + 0.01), 1.0)
     if level == 1.0 or errors[-1] > 1.0 - level:
         return None
     logs = np.interp(-(1.0 - level), -errors, np.log(counts))

@@ -19,9 +19,12 @@ from l2t.domains.domain import columns_in_order, feature_rows
 from l2t.domains.encoding import TableEncoder, is_frame
 from l2t.numerics import in_threads
 from l2t.prediction.decisions import decide
-from l2t.typing import AnyArray, Array, Indices, Mask
+from l2t.typing import AnyArray, Array, Indices, Mask, Matrix, MatrixLike
 
 if TYPE_CHECKING:
+    import pandas as pd
+    from sklearn.base import ClassifierMixin
+
     from l2t.prediction.streaming import DatasetPrediction
 
 #: Rows per block of a prediction.
@@ -36,7 +39,7 @@ MAX_CALIBRATION_ROWS = 5000
 class EstimatorHead:
     """A trained classifier of scikit-learn."""
 
-    estimator: Any
+    estimator: ClassifierMixin
 
     def scores(self, Z: Array) -> Array:
         """Return log probabilities; without them the decision function, or else 1 for the predicted class."""
@@ -103,7 +106,7 @@ class Model:
         """The number of columns of X."""
         return self.parts[0][0].n_features
 
-    def predict(self, X: Any) -> AnyArray:
+    def predict(self, X: MatrixLike) -> AnyArray:
         """Return the class of each row.
 
         Parameters
@@ -118,7 +121,7 @@ class Model:
         """
         return np.asarray(self.classes_[self.decide(self.predict_proba(X))])
 
-    def answer(self, X: Any) -> tuple[Indices, Array]:
+    def answer(self, X: MatrixLike) -> tuple[Indices, Array]:
         """Return the codes of the predicted classes of rows, and their probabilities."""
         P = self.predict_proba(X)
         codes = self.decide(P)
@@ -128,7 +131,7 @@ class Model:
         """Return the codes of the predicted classes of rows with probabilities P."""
         return decide(P, None if self.offsets is None else np.array(self.offsets))
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: MatrixLike) -> Array:
         """Return the probability of each class for each row, in the order of `classes_`.
 
         Parameters
@@ -142,7 +145,7 @@ class Model:
         """
         return np.asarray(softmax(self.decision_function(X) / self.temperature, axis=1))
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: MatrixLike) -> Array:
         """Return the scores of the classes before calibration, whose softmax is the probability.
 
         Parameters
@@ -164,7 +167,7 @@ class Model:
         blocks = in_threads(lambda at: self._scores(rows[at : at + step]), starts)
         return np.concatenate(blocks) if blocks else np.empty((0, len(self.classes_)))
 
-    def _scores(self, rows: Any) -> Array:
+    def _scores(self, rows: Matrix) -> Array:
         evaluate, kernels = Evaluation(rows), dict[tuple[int, float], Array]()
         logs = []
         for features, head in self.parts:
@@ -229,7 +232,7 @@ class Model:
             model = self.calibrated(scores[rows], accuracy)
         return model, np.asarray(softmax(scores / model.temperature, axis=1))
 
-    def after(self, features: FeatureMap, rows: Any) -> Model:
+    def after(self, features: FeatureMap, rows: Matrix) -> Model:
         """Return the model that takes the rows before a map, such as those of its target.
 
         Parameters
@@ -293,7 +296,7 @@ class Model:
 
         return predict_dataset(self, data, output, **options)
 
-    def predict_frame(self, frame: Any) -> Any:
+    def predict_frame(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return a frame of pandas or Dask with two more columns, ``predicted`` and ``probability``.
 
         Parameters
@@ -316,7 +319,7 @@ def calibration_rows(free: Mask, random_state: int) -> Indices:
     return np.sort(rows[:MAX_CALIBRATION_ROWS])
 
 
-def means_and_medians(rows: Any) -> tuple[Array, Array]:
+def means_and_medians(rows: Matrix) -> tuple[Array, Array]:
     """Return the mean and the median of each column; sparse rows are not made dense."""
     means = np.asarray(rows.mean(axis=0, dtype=np.float64))
     if not sparse.issparse(rows):

@@ -7,6 +7,7 @@ when the file is read. Files of version 0.2.0 (schema 1) are read as well.
 from __future__ import annotations
 
 import json
+import os
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from l2t.domains.label_codec import decode_labels, encode_labels
 from l2t.exceptions import FileFormatError, InvalidInputError
 from l2t.numerics.gram import Lifted
 from l2t.prediction.model import EstimatorHead, Model, Part
-from l2t.typing import AnyArray, JsonObject
+from l2t.typing import AnyArray, JsonObject, JsonValue, Matrix
 from l2t.validation import check_memory
 
 #: The version of the format that is written, and those that are read.
@@ -74,7 +75,7 @@ class _Writer:
             self._places[id(features)] = len(self.maps) - 1
         return self._places[id(features)]
 
-    def _factor(self, W: Any) -> Any:
+    def _factor(self, W: Matrix | None) -> JsonValue:
         if not isinstance(W, Lifted):  # which as an array may have 1,000 times as many values
             return self.array(W)
         rows = sparse.csr_array(W.rows)
@@ -136,7 +137,7 @@ def write_model(model: Model, path: Path) -> None:
         np.savez(file, json=np.array(json.dumps(content, allow_nan=False)), **writer.arrays)
 
 
-def load_model(path: Any) -> Model:
+def load_model(path: str | os.PathLike[str]) -> Model:
     """Read a model that `Model.save` wrote; reading a file never runs code from it.
 
     Parameters
@@ -294,7 +295,7 @@ def _part(described: JsonObject, arrays: dict[str, AnyArray], maps: list[Feature
     return features, Head(**head, bandwidth=bandwidth)
 
 
-def _from_first_schema(content: JsonObject, arrays: dict[str, AnyArray]) -> dict[str, Any]:
+def _from_first_schema(content: JsonObject, arrays: dict[str, AnyArray]) -> JsonObject:
     """Return the content of a file of schema 1, where arrays have the number of a part in their names."""
     maps, parts = [], []
 
@@ -303,7 +304,7 @@ def _from_first_schema(content: JsonObject, arrays: dict[str, AnyArray]) -> dict
         return full if full in arrays else None
 
     for number, described in enumerate(content["parts"]):
-        W: Any = name_of("W", number)
+        W: JsonValue = name_of("W", number)
         if name_of(_FIRST_LIFTED[0], number):
             W = {
                 "lifted": [f"{name}-{number}" for name in _FIRST_LIFTED],

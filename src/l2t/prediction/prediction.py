@@ -48,6 +48,8 @@ from l2t.task import Task
 from l2t.validation import one_of
 
 if TYPE_CHECKING:
+    from sklearn.base import ClassifierMixin
+
     from l2t.experiences import ExperienceStore
 
 #: The share of unlabelled rows, of at least so many, from which a prediction is of one class.
@@ -60,7 +62,7 @@ def predict(  # noqa: PLR0913
     sources: Any,
     target: Any,
     *,
-    classifier: Any = "auto",
+    classifier: str | ClassifierMixin = "auto",
     train_on: TrainOn = "auto",
     shared: bool | None = None,
     balanced: bool = False,
@@ -224,7 +226,7 @@ def predict(  # noqa: PLR0913
     return dataclasses.replace(answer, frame=frame, sources=tuple(origins))
 
 
-def _is_classifier(estimator: Any) -> bool:
+def _is_classifier(estimator: object) -> bool:
     """Return whether an object is a classifier as scikit-learn has them."""
     if hasattr(estimator, "decision_function") or hasattr(estimator, "predict_proba"):
         return True

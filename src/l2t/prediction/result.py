@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
@@ -22,8 +22,11 @@ from l2t.prediction.page import fragment, page
 from l2t.prediction.promise import Promise
 from l2t.prediction.report import Report
 from l2t.prediction.summary import summarize
-from l2t.typing import AnyArray, Array, Indices, Mask
+from l2t.typing import AnyArray, Array, Indices, JsonObject, Mask
 from l2t.validation import whole_number
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +81,7 @@ class Prediction:
     labels_needed: str | None
     target: Domain = field(repr=False)
     choose: Callable[[], Inference] = field(repr=False)
-    frame: Any = None
+    frame: pd.DataFrame | None = None
     metric: Metric = "accuracy"
     expected: Quality | None = None
     measured: Quality | None = None
@@ -193,7 +196,7 @@ class Prediction:
         features = self.model.parts[0][0]
         return nearest_labeled(features, self.target, self.given, self.sources, rows, n)
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> JsonObject:
         """Return a dict with the content of its page as numbers and text; see `l2t.prediction.summary`."""
         return summarize(self)
 

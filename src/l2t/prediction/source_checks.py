@@ -28,7 +28,7 @@ N_FOLDS = 2
 ADAPTATION = (0.8, 1.0)
 #: In the comparison of parts: classifiers, number of columns, level of the test that the domains differ in a
 #: column, least share of rows on each side of it, and largest numbers of rows to train on and to test.
-COMPARED = LEARNERS[:2]
+COMPARED_LEARNERS = LEARNERS[:2]
 N_COLUMNS = 4
 LEVEL = 0.01
 LEAST_SIDE = 0.1
@@ -103,14 +103,14 @@ def _loss_between_parts(
 
     `right` are the source rows that classifiers predict correctly which are trained on random others.
     """
-    losses = np.zeros(len(COMPARED))
+    losses = np.zeros(len(COMPARED_LEARNERS))
     n_tested = 0
     for above in _sides(data.Z[source], data.Z[: data.n_target]):
         for side in (above, ~above):
             train = rng.permutation(np.flatnonzero(~side))[:MAX_TRAINED]
             test = rng.permutation(np.flatnonzero(side))[:MAX_TESTED]
             truth = data.codes[source[test]]
-            for place, name in enumerate(COMPARED):
+            for place, name in enumerate(COMPARED_LEARNERS):
                 P = data.probabilities(name, source[np.sort(train)], source[test])
                 losses[place] += right[place, test].sum() - np.sum(P.argmax(axis=1) == truth)
             n_tested += len(test)

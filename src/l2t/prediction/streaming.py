@@ -44,10 +44,17 @@ from l2t.domains.files.dataset import (
 from l2t.domains.files.disk import naming
 from l2t.domains.files.table import features_of, labelled_rows
 from l2t.exceptions import FileFormatError, InvalidInputError
-from l2t.typing import Array, Indices, JsonObject, Mask
+from l2t.typing import Array, Indices, JsonObject, JsonValue, Label, Mask
 from l2t.validation import one_of
 
 if TYPE_CHECKING:
+    from typing import IO
+
+    import pandas as pd
+    import pyarrow as pa
+    from distributed import Client
+    from pyarrow.parquet import ParquetFile
+
     from l2t.prediction.model import Model
 
 __all__ = ["DatasetPrediction", "draw_landmarks", "output_path", "predict_dataset"]
@@ -74,7 +81,7 @@ class DatasetPrediction:
     """
 
     path: str
-    counts: Mapping[Any, int]
+    counts: Mapping[Label, int]
     n_files: int
     n_resumed: int
 
@@ -136,10 +143,10 @@ class _Job:
 
     def _predict(
         self,
-        file: Any,
+        file: ParquetFile,
         path: str,
-        keys: Mapping[str, Any],
-        handle: Any,
+        keys: Mapping[str, int | str | None],
+        handle: IO[bytes],
         recipe: JsonObject,
         advance: Callable[[str], None] | None,
     ) -> list[int]:
@@ -169,7 +176,9 @@ class _Job:
             writer.add_key_value_metadata({_FOOTER: json.dumps(made)})
         return counts.tolist()
 
-    def _features(self, schema: Any, keys: Mapping[str, Any], path: str) -> list[str]:
+    def _features(
+        self, schema: pa.Schema, keys: Mapping[str, int | str | None], path: str
+    ) -> list[str]:
         """Return the columns that are the features, in the order of the model."""
         import pyarrow.types as kinds
 
@@ -190,13 +199,18 @@ class _Job:
             check_has(names, own)
         return list(names)
 
-    def _given(self, chunk: Any, path: str) -> Mask:
+    def _given(self, chunk: pa.Table, path: str) -> Mask:
         """Return which rows have a label."""
         with naming(path):
             return labelled_rows(chunk, **(self.labels or {}))
 
     def _classify(
-        self, chunk: Any, names: list[str], keys: Mapping[str, Any], path: str, first_row: int
+        self,
+        chunk: pa.Table,
+        names: list[str],
+        keys: Mapping[str, int | str | None],
+        path: str,
+        first_row: int,
     ) -> tuple[Indices, Array]:
         """Return the code of the predicted class of each row, and its probability."""
         with naming(path):
@@ -220,7 +234,7 @@ def predict_dataset(  # noqa: PLR0913
     labeled: str | None = None,
     overwrite: bool = False,
     n_jobs: int = 1,
-    cluster: Any = None,
+    cluster: str | Client | None = None,
     callback: Callable[[str, int], None] | None = None,
 ) -> DatasetPrediction:
     """Predict the rows of a parquet data set, and write them with further columns as another one.
@@ -339,7 +353,7 @@ def draw_landmarks(
     from pyarrow.parquet import write_table
 
     files = ParquetFiles.find(data)
-    label, held = label or "label", list[Any]()
+    label, held = label or "label", list[pa.Table]()
     hashes, known = np.empty(0, dtype=np.uint64), np.empty(0, dtype=bool)
     for name in files.names:
         path = files.join(files.root, name)
@@ -367,7 +381,7 @@ def _first(hashes: Hashes, among: Mask) -> Indices:
     return rows[np.argsort(hashes[rows], kind="stable")[:LANDMARKS]]
 
 
-def predict_frame(model: Model, frame: Any) -> Any:
+def predict_frame(model: Model, frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame of pandas or Dask with the columns ``predicted`` and ``probability``.
 
     That of Dask is computed by its workers when it is asked for, partition by partition.
@@ -393,7 +407,7 @@ def predict_frame(model: Model, frame: Any) -> Any:
     return frame.map_partitions(_with_answers, model, meta=_with_answers(frame._meta, model))
 
 
-def _with_answers(frame: Any, model: Model) -> Any:
+def _with_answers(frame: pd.DataFrame, model: Model) -> pd.DataFrame:
     import pandas as pd
 
     if taken := [name for name in ANSWERS[:2] if name in frame.columns]:
@@ -468,7 +482,7 @@ def _check_output(there: ParquetFiles, files: ParquetFiles, recipe: JsonObject |
         _counts_in(there.join(there.root, there.names[0]), recipe)
 
 
-def _counts_in(path: str, recipe: Mapping[str, Any]) -> list[int]:
+def _counts_in(path: str, recipe: Mapping[str, JsonValue]) -> list[int]:
     """Return the number of rows in each class of a finished file; it must be made by a recipe."""
     with open_parquet(path) as file:
         made = json.loads((file.metadata.metadata or {}).get(_FOOTER, b"{}"))

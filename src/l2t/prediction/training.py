@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from scipy import sparse
@@ -21,8 +21,13 @@ from l2t.domains.labels import known_labels
 from l2t.domains.pair import match_columns
 from l2t.exceptions import InvalidInputError
 from l2t.task import Task
-from l2t.typing import AnyArray, Indices, JsonObject, Mask
+from l2t.typing import AnyArray, Indices, JsonObject, Label, Mask, Matrix, MatrixLike
 from l2t.validation import instance_of, some_of
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from l2t.experiences import ExperienceStore
 
 TrainOn = Literal["auto", "target", "source", "both"]
 Normalize = Literal["auto", "none", "rows", "centred", "zscore"]
@@ -73,7 +78,9 @@ def _features_and_labels(argument: Any, role: str) -> tuple[Any, Any]:
     return argument
 
 
-def _as_domain(X: Any, y: Any, encoder: TableEncoder | None, role: str) -> Domain:
+def _as_domain(
+    X: MatrixLike | Domain, y: npt.ArrayLike | None, encoder: TableEncoder | None, role: str
+) -> Domain:
     if isinstance(X, Domain):
         return X
     names = None
@@ -85,7 +92,11 @@ def _as_domain(X: Any, y: Any, encoder: TableEncoder | None, role: str) -> Domai
     return domain.with_rows(labeled=known_labels(domain.y, role == "target"))
 
 
-def further_classes(known: Any, store: Any, target: Domain) -> list[KnownClasses]:
+def further_classes(
+    known: KnownClasses | None,
+    store: ExperienceStore | str | os.PathLike[str] | None,
+    target: Domain,
+) -> list[KnownClasses]:
     """Return known classes besides those of the sources: given ones, and those of a store or its URL."""
     if known is not None:
         instance_of("known", known, KnownClasses)
@@ -127,7 +138,7 @@ class Training:
     domains: tuple[Domain, ...]
     used: tuple[Indices, ...]
     codes: Indices
-    classes: tuple[Any, ...]
+    classes: tuple[Label, ...]
     n_target: int
     n_drawn: int
     groups: Indices
@@ -139,7 +150,7 @@ class Training:
         return np.concatenate([domain.X[rows] for domain, rows in parts])
 
     @property
-    def unmarked(self) -> Any:
+    def unmarked(self) -> Matrix:
         """The rows without target rows that are used only because they are labelled; perhaps sparse."""
         target, *sources = self.used
         used = zip(self.domains, (target[: self.n_drawn], *sources), strict=True)
@@ -241,7 +252,7 @@ def _labels(domain: Domain, *, default: bool) -> tuple[AnyArray, Mask]:
     return domain.y.astype(object), known
 
 
-def _check_classes(train_on: str, of_target: set[Any], offered: set[Any], known: Mask) -> None:
+def _check_classes(train_on: str, of_target: set[Label], offered: set[Label], known: Mask) -> None:
     """Raise an error if the target's classes cannot be learned from the labels to train on."""
     if train_on != "target" and not offered:
         raise InvalidInputError(f"train_on={train_on!r} needs labelled source rows, got none")
@@ -281,7 +292,7 @@ def _check_not_amounts(labels: Sequence[AnyArray]) -> None:
             )
 
 
-def parts_to_scale(task: Task, training: Training) -> list[Any]:
+def parts_to_scale(task: Task, training: Training) -> list[Matrix]:
     """Return the rows whose columns decide on scaling, in parts whose means may differ.
 
     Where classes differ, the source counts as well, because columns that hardly vary in the few classes of a
@@ -290,7 +301,7 @@ def parts_to_scale(task: Task, training: Training) -> list[Any]:
     return [training.unmarked] + ([] if training.shared else [one.rows for one in task.sources])
 
 
-def column_scales(*parts: Any) -> AnyArray | None:
+def column_scales(*parts: Matrix) -> AnyArray | None:
     """Return the standard deviation of each column within parts if they differ widely, otherwise None."""
     deviations = _deviations(*parts)
     positive = deviations[deviations > 0]
@@ -299,13 +310,13 @@ def column_scales(*parts: Any) -> AnyArray | None:
     return np.where(deviations > 0, deviations, 1.0)
 
 
-def _deviations(*parts: Any) -> AnyArray:
+def _deviations(*parts: Matrix) -> AnyArray:
     """Return the standard deviation of each column within arrays or sparse matrices."""
     sizes = [X.shape[0] for X in parts]
     return np.asarray(np.sqrt(np.average([_variances(X) for X in parts], axis=0, weights=sizes)))
 
 
-def _variances(X: Any) -> AnyArray:
+def _variances(X: Matrix) -> AnyArray:
     if not sparse.issparse(X):
         return np.asarray(X.var(axis=0, dtype=np.float64))
     squares = X.multiply(X).mean(axis=0) - X.mean(axis=0) ** 2
@@ -368,7 +379,7 @@ def _describe_features(target: Domain) -> str:
     return " ".join(words + target.encoder.sentences())
 
 
-def _scaling(parts: list[Any]) -> str:
+def _scaling(parts: list[Matrix]) -> str:
     """Return whether columns are scaled, and why, in words."""
     deviations = _deviations(*parts)
     quartile = np.quantile(deviations[deviations > 0], 0.25) if deviations.any() else 1.0

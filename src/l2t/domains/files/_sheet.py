@@ -61,8 +61,10 @@ class Cells:
             return cls(str(column.name), lambda: _numbers(column, options), [])
         if isinstance(column.dtype, pd.StringDtype) and not column.is_unique:
             codes, different = pd.factorize(column)  # -1 for a missing cell, the last one below
-            few = cls.of(pd.Series([*different, None], dtype=object, name=column.name), options)
-            return few._take(codes)
+            distinct = cls.of(
+                pd.Series([*different, None], dtype=object, name=column.name), options
+            )
+            return distinct._take(codes)
         known = column.notna().to_numpy()
         cells = np.where(known, column.to_numpy(object), np.array(None)).tolist()
         text = ["" if cell is None else str(cell).strip() for cell in cells]

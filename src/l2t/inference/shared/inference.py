@@ -24,7 +24,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from scipy.special import softmax
@@ -41,7 +40,7 @@ from l2t.inference.shared.rows import FEW_COLUMNS, MAX_SHARED_ROWS, Combination,
 from l2t.inference.shared.voting import Decision, LinearModel, decide_share, distill
 from l2t.numerics import unit_rows
 from l2t.task import ClassRoles
-from l2t.typing import AnyArray, Array
+from l2t.typing import AnyArray, Array, Label, MatrixLike
 
 #: "means" is the identity with each domain centred by its own mean; all but "identity" are centred so.
 SHARED_CANDIDATES = (NO_TRANSFER, "means", "coral", "gfk", "jda")
@@ -92,7 +91,7 @@ class SharedInference:
     feature_names: tuple[str, ...] | None = None
 
     @property
-    def classes(self) -> tuple[Any, ...]:
+    def classes(self) -> tuple[Label, ...]:
         """The classes that can be predicted."""
         return self.linear.classes
 
@@ -123,7 +122,7 @@ class SharedInference:
         accuracy = self.decision.accuracy
         return None if accuracy is None else expected_accuracy(accuracy, self.n_labelled)
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: MatrixLike) -> Array:
         """Return the probabilities of `classes` for rows of the target.
 
         Parameters
@@ -140,7 +139,7 @@ class SharedInference:
         Z = unit_rows(Z) if scale is None else Z / scale
         return np.asarray(softmax(Z @ coef + intercept, axis=1))
 
-    def predict(self, X: Any) -> AnyArray:
+    def predict(self, X: MatrixLike) -> AnyArray:
         """Return the predicted classes of rows of the target.
 
         Parameters
