@@ -267,7 +267,8 @@ def _draw(records: pd.DataFrame, path: Path) -> None:
         for inside, colour in ((1.0, "C0"), (0.0, "C3")):
             these = some[some["inside"] == inside]
             axes.plot(these["expected"], these["accuracy"], ".", color=colour, ms=3)
-        axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="promised", title=f"{number} per class")
+        axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel="promised")
+        axes.set_title(f"{number} label{'s' if number > 1 else ''} per class", fontsize="medium")
         axes.set_aspect("equal")
         if place == 1:
             axes.set_ylabel("came true")
