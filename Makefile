@@ -47,7 +47,7 @@ bench: $(VENV)/bench  ## measure speed against other packages and plain code, on
 #: WHAT=paper    paper, families, studies, ensemble, answers, promises, tables, shared-classes, chains,
 #:               labelling, office-caltech, recipe, reflection, comparison (installs the other tools) or
 #:               forecast
-#: PARTS=        parts of WHAT=paper, such as "average kernels"; all without it
+#: PARTS=        parts of WHAT=paper, such as "average kernels", or of WHAT=promises; all without it
 #: SCALE=quick   how many pairs WHAT=paper takes: smoke, quick, medium or paper
 #: JOBS=1        processes
 #: OUT=          folder for the report

@@ -21,6 +21,7 @@ from reproduction.office_caltech import write_office_caltech
 from reproduction.paper.recipe import write_recipe
 from reproduction.paper.reproduction import PARTS, write_paper
 from reproduction.paper.setting import SCALES
+from reproduction.promise_tasks import PARTS as PROMISED
 from reproduction.promises import write_promises
 from reproduction.reflection import write_reflection
 from reproduction.shared import write_shared
@@ -150,6 +151,10 @@ def answers(
 @app.command()
 def promises(
     data: Data,
+    parts: Annotated[
+        list[str] | None,
+        typer.Argument(help=f"Parts to measure; by default all: {', '.join(PROMISED)}."),
+    ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the page.")] = Path("docs/results"),
     work: Work = Path("build/promises"),
     draws: Annotated[
@@ -161,7 +166,10 @@ def promises(
 
     If interrupted, the same command resumes where it stopped.
     """
-    write_promises(data, out, work, draws, jobs)
+    unknown = set(parts or ()) - set(PROMISED)
+    if unknown:
+        raise typer.BadParameter(f"{', '.join(sorted(unknown))} is none of {', '.join(PROMISED)}")
+    write_promises(data, out, work, parts or PROMISED, n_draws=draws, n_jobs=jobs)
 
 
 @app.command()

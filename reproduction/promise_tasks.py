@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
@@ -26,8 +26,12 @@ from reproduction.controls import draw_controls
 from reproduction.kinds import KINDS, _source, _split, _target, draw, read_scaled
 from reproduction.shared_tasks import BENCHMARKS, DEVELOPMENT, shared_tasks
 
-__all__ = ["Outcome", "Part", "predict_tasks"]
+__all__ = ["PARTS", "Outcome", "Part", "predict_tasks"]
 
+#: What can be measured: tasks of each kind of data, controls, tables, and benchmarks with shared classes.
+PARTS = ("kinds", "controls", "tables", "benchmarks")
+#: Draws of controls and tables, at most.
+N_FURTHER = 2
 #: What is done to targets, and targets of each draw.
 MODES = ("true", "unbalanced", "adverse 1.0")
 N_TARGETS = 2
@@ -47,14 +51,10 @@ MANY_KINDS = (
 )
 #: Labels per class where the source is noise, its labels are permuted, or those of the target are random.
 CONTROL_SHOTS = (1, 8)
-N_CONTROLS = 2  # draws
 RANDOM_LABELS = "random labels"
 #: Labels per class where classes are shared; 0 where rows are labelled at random, as they come.
 SHARED_SHOTS = (0, 1, 3, 8)
 TABLE_SHOTS = (0, 1, 3, 8, 20)
-N_TABLE_DRAWS = 1
-#: Tasks of each benchmark with shared classes.
-N_SHARED = 1
 #: The largest share of a target that is labelled.
 MOST_LABELED = 0.6
 #: Draws from here on: those before were looked at when numbers were chosen.
@@ -141,13 +141,21 @@ class Outcome:
     codes: npt.NDArray[np.int16]
 
 
-def predict_tasks(data: Path, work: Path, n_draws: int = 3, n_jobs: int = 1) -> list[Outcome]:
+def predict_tasks(
+    data: Path,
+    work: Path,
+    parts: Collection[str] = PARTS,
+    n_draws: int = 3,
+    n_jobs: int = 1,
+) -> list[Outcome]:
     """Return the outcomes of all tasks; those in the working folder are read.
 
     Parameters
     ----------
     data, work : Path
         The folder of the data, and the working folder.
+    parts : collection of str, default=("kinds", "controls", "tables", "benchmarks")
+        What to measure.
     n_draws : int, default=3
         Draws of each kind by what is done to their targets. The tasks of fewer draws are among those of more.
     n_jobs : int, default=1
@@ -158,12 +166,12 @@ def predict_tasks(data: Path, work: Path, n_draws: int = 3, n_jobs: int = 1) -> 
     list of Outcome
     """
     work.mkdir(parents=True, exist_ok=True)
-    parts = list(_parts(data, n_draws))
-    todo = [(part, data, work) for part in parts if not (work / part.file).exists()]
+    measured = list(_parts(data, parts, n_draws))
+    todo = [(part, data, work) for part in measured if not (work / part.file).exists()]
     with progress_bar(len(todo), "predicting") as advance:
         for kind in Executor(n_jobs).map(_predict_part, todo):
             advance(kind)
-    return [outcome for part in parts for outcome in _unpacked(work / part.file)]
+    return [outcome for part in measured for outcome in _unpacked(work / part.file)]
 
 
 def _predict_part(task: tuple[Part, Path, Path]) -> str:
@@ -175,17 +183,18 @@ def _predict_part(task: tuple[Part, Path, Path]) -> str:
     return part.kind
 
 
-def _parts(data: Path, n_draws: int) -> Iterator[Part]:
-    for number in range(n_draws):
-        for mode in MODES:
-            yield from (Part(mode, kind, FIRST + number) for kind in KINDS)
-        yield from (Part(MANY_CLASSES, kind, FIRST + number) for kind in MANY_KINDS)
-        if number < N_CONTROLS:
-            yield from (Part("control", kind, FIRST + number) for kind in KINDS)
-        if number < N_TABLE_DRAWS:
-            yield from (Part("table", name, FIRST + number) for name in _tables(data))
-    for number in range(N_SHARED):
-        yield from (Part("shared", name, number) for name in (*BENCHMARKS, *DEVELOPMENT))
+def _parts(data: Path, wanted: Collection[str], n_draws: int) -> Iterator[Part]:
+    for number in range(FIRST, FIRST + n_draws):
+        if "kinds" in wanted:
+            yield from (Part(mode, kind, number) for mode in MODES for kind in KINDS)
+            yield from (Part(MANY_CLASSES, kind, number) for kind in MANY_KINDS)
+    for number in range(FIRST, FIRST + min(n_draws, N_FURTHER)):
+        if "controls" in wanted:
+            yield from (Part("control", kind, number) for kind in KINDS)
+        if "tables" in wanted:
+            yield from (Part("table", name, number) for name in _tables(data))
+    if "benchmarks" in wanted:
+        yield from (Part("shared", name, 0) for name in (*BENCHMARKS, *DEVELOPMENT))
 
 
 def _tables(data: Path) -> dict[str, bool]:

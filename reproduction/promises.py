@@ -22,6 +22,7 @@ from reproduction.pages import write_page
 from reproduction.promise_tasks import (
     MANY_CLASSES,
     MODES,
+    PARTS,
     RANDOM_LABELS,
     Outcome,
     predict_tasks,
@@ -53,9 +54,17 @@ class Numbers:
         return Promise.of(float(expected), rows, len(outcome.codes))
 
 
-def write_promises(data: Path, out: Path, work: Path, n_draws: int = 3, n_jobs: int = 1) -> None:
+def write_promises(
+    data: Path,
+    out: Path,
+    work: Path,
+    parts: Sequence[str] = PARTS,
+    *,
+    n_draws: int = 3,
+    n_jobs: int = 1,
+) -> None:
     """Predict all tasks, and write the page."""
-    outcomes = predict_tasks(data, work, n_draws, n_jobs)
+    outcomes = predict_tasks(data, work, parts, n_draws, n_jobs)
     groups = {kind: about.group for kind, about in KINDS.items()}
     usual = [outcome for outcome in outcomes if outcome.setting in MODES]
     numbers = {
@@ -77,6 +86,7 @@ def write_promises(data: Path, out: Path, work: Path, n_draws: int = 3, n_jobs: 
     write_page(
         out / "promises.md",
         n_tasks=len(records),
+        parts=" ".join(parts) if set(parts) != set(PARTS) else "",
         n_draws=n_draws,
         main=_row("all", main),
         by_shots=_table(main, "shots"),
@@ -257,7 +267,8 @@ def _draw(records: pd.DataFrame, path: Path) -> None:
         for inside, colour in ((1.0, "C0"), (0.0, "C3")):
             these = some[some["inside"] == inside]
             axes.plot(these["expected"], these["accuracy"], ".", color=colour, ms=3)
-        axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="promised", title=f"{number} per class")
+        axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel="promised")
+        axes.set_title(f"{number} label{'s' if number > 1 else ''} per class", fontsize="medium")
         axes.set_aspect("equal")
         if place == 1:
             axes.set_ylabel("came true")

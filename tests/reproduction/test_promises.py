@@ -70,9 +70,7 @@ def test_labels_needed_are_compared_with_the_accuracy_that_as_many_labels_bring(
 
 
 def test_a_part_is_predicted_once(tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        promise_tasks, "_parts", lambda data, n_draws: [Part("control", "digits", 4000)]
-    )
+    monkeypatch.setattr(promise_tasks, "_parts", lambda *_: [Part("control", "digits", 4000)])
     monkeypatch.setattr(promise_tasks, "CONTROL_SHOTS", (8,))
     outcomes = predict_tasks(tmp_path, tmp_path)
     settings = [one.setting for one in outcomes]
@@ -83,6 +81,16 @@ def test_a_part_is_predicted_once(tmp_path, monkeypatch):
     again = predict_tasks(tmp_path, tmp_path)
     np.testing.assert_array_equal(again[2].scores, outcomes[2].scores)
     assert again[2].expected == outcomes[2].expected
+
+
+def test_tasks_of_fewer_draws_are_among_those_of_more(tmp_path):
+    few, many = (
+        [part.file for part in promise_tasks._parts(tmp_path, ["kinds", "controls"], n_draws)]
+        for n_draws in (1, 3)
+    )
+    assert set(few) < set(many)
+    assert len(set(many)) == len(many)
+    assert all("control" in part.name for part in promise_tasks._parts(tmp_path, ["controls"], 1))
 
 
 def test_the_page_has_every_table(rng, tmp_path, monkeypatch):

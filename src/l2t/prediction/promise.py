@@ -6,9 +6,9 @@ labelled rows had been predicted correctly. The accuracy on n rows then has the 
 mean rests on labelled rows that were held out, or on the probabilities of unlabelled rows: with p the mean
 probability of the predicted classes by an ensemble, c classes and k labels of each,
 
-``logit(m) = 0.95 logit(p)``,  ``r = 4.5 k √min(c, 9) (1 - d/2)``
+``logit(m) = 0.95 logit(p)``,  ``r = 4.5 k √min(c, 9) (1 - u/2)``
 
-where d says how little plays tell about the target (`Ensemble.doubt`).
+where u says how little plays tell about the target (`Ensemble.doubt`).
 
 The weights of an ensemble minimise the log-loss of rows that were held out, so that p is nearly unbiased. The
 numbers were chosen on kinds of data that took no part in learning these weights, and hold when each kind is
