@@ -6,7 +6,7 @@ labelled rows had been predicted correctly. The accuracy on n rows then has the 
 mean rests on labelled rows that were held out, or on the probabilities of unlabelled rows: with p the mean
 probability of the predicted classes by an ensemble, c classes and k labels of each,
 
-``logit(m) = 0.95 logit(p)``,  ``r = 4.5 k √min(c, 9) (1 - u/2)``
+``logit(m) = 0.95 logit(p)``,  ``r = 3.5 k √min(c, 9) (1 - u/2)``
 
 where u says how little plays tell about the target (`Ensemble.doubt`).
 
@@ -38,7 +38,7 @@ from l2t.typing import Array
 SLOPE = 0.95
 #: Rows that the mean probability of an ensemble counts for, for one label of each class and divided by the
 #: root of the number of classes; and the number from which further classes tell no more.
-ROWS_PER_LABEL = 4.5
+ROWS_PER_LABEL = 3.5
 MOST_CLASSES = 9
 #: The part of these rows that is lost where plays tell nothing about the target.
 DOUBTED_ROWS = 0.5
