@@ -41,6 +41,8 @@ CONTROLS = {
     "noise": ("1", "5", "20"),
     "permuted": ("1", "5", "20"),
 }
+#: Draws that are measured with controls.
+N_CONTROLS = 1
 SHOWN = ("1", "5", "20", "8:1")
 #: The draws for which past targets are known.
 EXPERIENCED = range(2)
@@ -96,6 +98,7 @@ def write_answers(
         shippable=SHIPPABLE,
         rows=_rows(gains),
         families=gains.reset_index().to_dict("records"),
+        n_draws=len(numbers),
         n_tasks=len(table),
         experience=_experience(measure_experience(data, work, EXPERIENCED)),
         n_experienced=len(EXPERIENCED),
@@ -107,7 +110,7 @@ def draw_parts(numbers: Sequence[int]) -> list[Part]:
     return [
         Part(family, number, source)
         for source in CONTROLS
-        for number in numbers
+        for number in (numbers if source == "true" else numbers[:N_CONTROLS])
         for family in FAMILIES
     ]
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from l2t.prediction.ensemble import Weights
 from l2t.prediction.trials import LEARNERS
-from reproduction import answers, ensemble
+from reproduction import answers, ensemble, own_experience
 from reproduction.answers import PLAIN, Part, draw_parts, measure, summary
 from reproduction.ensemble import answer_tasks, learn_weights, write_weights
 from reproduction.labelled_tasks import Setting, draw_task
+from reproduction.own_experience import measure_experience
 
 pytestmark = pytest.mark.reproduction
 
@@ -59,3 +62,24 @@ def test_predictions_are_measured_beside_plain_classifiers(tmp_path, monkeypatch
     assert true["plain"] == max(records[1][name] for name in PLAIN)
     assert true["gain"] == records[1]["l2t"] - true["plain"]
     assert true["l2t"] > 0.9
+
+
+def test_past_targets_are_known_and_tasks_are_measured_once(tmp_path, monkeypatch):
+    monkeypatch.setattr(own_experience, "KIND_NAMES", ("digits",))
+    monkeypatch.setattr(own_experience, "N_PAST", (0, 2))
+    monkeypatch.setattr(own_experience, "SHOTS", (1,))
+    asked = []
+
+    def predict(source, target, *, known, shared):
+        past = set() if known is None else set(known.codes.tolist())
+        asked.append((len(past), target.labeled.sum(), shared))
+        return SimpleNamespace(labels=target.codes.astype(str))
+
+    monkeypatch.setattr(own_experience, "predict", predict)
+    records = measure_experience(tmp_path, tmp_path / "work", [0])
+    assert [row["n_past"] for row in records] == [0, 2]
+    assert [row["accuracy"] for row in records] == [1.0, 1.0]
+    assert asked[0][0] == 0 < asked[1][0]
+    assert asked[0][1:] == (4, False), "one label for each of the four classes that digits leaves"
+    assert measure_experience(tmp_path, tmp_path / "work", [0]) == records
+    assert len(asked) == 2
