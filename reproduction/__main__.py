@@ -142,7 +142,7 @@ def answers(
     data: Data,
     out: Annotated[Path, typer.Option(help="Folder for the page.")] = Path("docs/results"),
     work: Work = Path("build/answers"),
-    draws: Annotated[int, typer.Option(min=2, max=8, help="Tasks per kind of data.")] = 5,
+    draws: Annotated[int, typer.Option(min=2, max=8, help="Tasks per kind of data.")] = 4,
 ) -> None:
     """Compare predictions with plain classifiers on nine kinds of data, each left out of learning."""
     write_answers(data, out, work, range(draws), LEARNED)
