@@ -70,7 +70,7 @@ def test_every_section_has_its_part_of_the_template():
 
 def test_the_report_ends_with_what_falls_short():
     template = ROOT / "benchmarks" / "templates" / "benchmarks.md"
-    about = {"machine": "x", "python": "3", "numpy": "2", "scipy": "1", "processors": 2}
+    about = {"machine": "x", "python": "3", "numpy": "2", "scipy": "1", "processors": 2, "version": "1"}
     good, bad = Figure("a", 1.0, 2.0, "s"), Figure("b", 1.0, 2.0, "times", True, "floor: 1 s")
     assert (good.holds, bad.holds) == (True, False)
     rows = [good.row, bad.row]

@@ -54,7 +54,7 @@ class ConvexReflection(Reflection):
     >>> weights = np.zeros((3, 33))
     >>> weights[2, 8] = 0.2
     >>> f = ConvexReflection(weights, b=0.6)
-    >>> from l2t.statistics import pair_statistics
+    >>> from l2t.statistics import PairStatistics
     >>> plain = PairStatistics(np.zeros(33), np.zeros((33, 33)), np.ones(33), f.kernels, 5)
     >>> round(f.predict(plain), 3)
     1.25
