@@ -70,13 +70,13 @@ def test_every_section_has_its_part_of_the_template():
 
 def test_the_report_ends_with_what_falls_short():
     template = ROOT / "benchmarks" / "templates" / "benchmarks.md"
-    about = {"machine": "x", "python": "3", "numpy": "2", "scipy": "1", "processors": 2, "version": "1"}
+    about = {"machine": "x", "python": "3", "numpy": "2", "scipy": "1", "processors": 2}
     good, bad = Figure("a", 1.0, 2.0, "s"), Figure("b", 1.0, 2.0, "times", True, "floor: 1 s")
     assert (good.holds, bad.holds) == (True, False)
     rows = [good.row, bad.row]
-    text = render(template, **about, figures=rows, short=[bad.sentence])
+    text = render(template, **about, version="1", figures=rows, short=[bad.sentence])
     assert "| a | 1 s | at most 2 s |  | yes |" in text
     assert text.endswith("## What falls short\n\n- b: 1 times, the goal is at least 2 times\n")
-    assert render(template, **about, figures=rows[:1], short=[]).endswith(
+    assert render(template, **about, version="1", figures=rows[:1], short=[]).endswith(
         "Every goal is reached.\n"
     )

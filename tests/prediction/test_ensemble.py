@@ -112,6 +112,11 @@ def test_a_source_that_tells_nothing_gives_its_weight_to_the_target(distance, pl
     assert fitted.weights.sum() > 0.8 * Weights.default().at(5.0).sum()
 
 
+def test_without_known_classes_no_learner_needs_them_even_where_neighbourhoods_mislead():
+    fitted = fit_ensemble(Situation(5.0, misleading=1.0, distance=np.inf))
+    assert {learner.view for learner in fitted.used} <= set(OWN)
+
+
 def test_balanced_classes_are_predicted_equally_often():
     scores = np.random.default_rng(0).normal([2.0, 0.0, 0.0, -1.0], size=(300, 4))
     shift = balancing_shift(scores)

@@ -110,7 +110,7 @@ class Situation:
     misleading : float
         How far neighbourhoods are expected to mislead, from 0 to 1.
     distance : float
-        The distance of the target from the known classes (`KnownClasses.distance_to`); infinite without any.
+        The distance of the target from the known classes (`KnownClasses.distance_to`); infinite without two.
     easier : float
         How much more learners agree about the target than in plays, from 0 to 1.
     """
@@ -198,6 +198,8 @@ def fit_ensemble(
     w0 = (1.0 - far) * w0 + far * _without_known_classes(w0)
     m = situation.misleading
     w0 = (1.0 - m) * w0 + m * prior.at(situation.shots, 1.0)
+    if np.isinf(situation.distance):  # no view depends on known classes
+        w0 = _without_known_classes(w0)
     doubt = 1.0 - (1.0 - far) * (1.0 - m)
     losses = []
     n_rows = sum(len(trial.codes) for trial in plays)
