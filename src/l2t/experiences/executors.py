@@ -94,7 +94,7 @@ def _in_processes(
 
     def start(pool: ProcessPoolExecutor | None, task: Item, lost: int) -> None:
         parent = os.getpid()
-        pool = pool or ProcessPoolExecutor(1, initializer=_exit_with_parent, initargs=(parent,))
+        pool = pool or ProcessPoolExecutor(1, initializer=_prepare_worker, initargs=(parent,))
         with _interrupts_blocked():  # inherited by the process that starts here
             running[pool.submit(work, task)] = pool, task, lost
 
@@ -122,8 +122,13 @@ def _in_processes(
             pool.shutdown(kill_workers=True)
 
 
-def _exit_with_parent(parent: int) -> None:
-    """Exit this worker when its parent has exited or was killed."""
+def _prepare_worker(parent: int) -> None:
+    """Ignore Ctrl-C in this worker, and let it exit when its parent has exited or was killed.
+
+    Blocking the signal while a worker starts is not enough: starting the resource tracker of multiprocessing
+    unblocks it, and a worker that is interrupted while it sends a result makes its parent wait for ever.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def watch() -> None:
         while os.getppid() == parent:
