@@ -64,7 +64,7 @@ def test_an_installed_copy_works_without_the_repository(builder, tmp_path):
         capture_output=True,
         text=True,
     ).stdout
-    assert shown.startswith(f"{__version__} ReflectionFunction(")
+    assert shown.startswith(f"{__version__} ConvexReflection(")
     assert str(tmp_path / "there" / "l2t") in shown
 
 

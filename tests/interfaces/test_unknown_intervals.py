@@ -16,7 +16,7 @@ from l2t.interfaces.dashboard.work import _summary
 @pytest.fixture(autouse=True)
 def too_few_pairs(monkeypatch):
     """A forecast that knows nothing of its errors, and expects all candidates to help."""
-    monkeypatch.setattr(Forecast, "reach", lambda *_, **__: math.inf)
+    monkeypatch.setattr(Forecast, "half_width", lambda *_, **__: math.inf)
     monkeypatch.setattr(Forecast, "expect", lambda *_, **__: Expectation(0.2, 0.1))
 
 
