@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from l2t.forecast import Forecast
+from l2t.rehearsal.rehearsal import SHOTS
 from reproduction import forecast as forecast_module
 from reproduction import never_met, tasks
 from reproduction.controls import CONTROLS, draw_controls
 from reproduction.forecast import Limits, expectations, fit_forecast
 from reproduction.kinds import draw
+from reproduction.searched import SEARCHED
 from reproduction.tasks import CANDIDATES, log_ratio, measure_tasks
 
 pytestmark = pytest.mark.reproduction
@@ -91,6 +93,13 @@ def test_the_page_of_kinds_never_met(measured, tmp_path, monkeypatch):
     monkeypatch.setattr(never_met, "measure_tasks", lambda *_, **__: measured)
     forecast = fit_forecast(measured, Limits())
     monkeypatch.setattr(never_met, "forecasts_without", lambda found: {"digits": forecast})
+    names = (*CANDIDATES, *SEARCHED)
+    row = {
+        "kind": "digits",
+        "seconds": dict.fromkeys(("candidates", *SEARCHED), 1.0),
+        "log_ratios": {name: [0.0] * len(SHOTS) for name in names},
+    }
+    monkeypatch.setattr(never_met, "measure_searched", lambda *_: [row])
     never_met.write_families(tmp_path, tmp_path, tmp_path, 2, 1)
     text = (tmp_path / "families.md").read_text()
     assert "| digits | 6 |" in text
