@@ -179,6 +179,17 @@ def sentence_transformers(monkeypatch):
     _sentence_encoder.cache_clear()
 
 
+def test_texts_of_words_count_as_much_as_all_other_columns(shop):
+    table = shop[["text"]].iloc[:60].assign(a=range(60), b=np.arange(60) % 7, c=np.arange(60) ** 2)
+    encoder = TableEncoder.fit([table])
+    features = dict(zip(encoder.feature_names, encoder.transform(table).T, strict=True))
+    texts = np.array([value for name, value in features.items() if name.startswith("text")])
+    np.testing.assert_allclose((texts**2).sum(axis=0), 3.0)
+    assert np.array([features[name] for name in "abc"]).var(axis=1) == pytest.approx(1.0)
+    alone = TableEncoder.fit([shop[["text"]].iloc[:60]]).transform(table)
+    np.testing.assert_allclose((alone**2).sum(axis=1), 1.0)
+
+
 def test_texts_are_embedded_by_an_encoder_of_the_user(shop, tmp_path, sentence_transformers):
     shop.loc[3, "text"] = None
     encoder = TableEncoder.fit([shop], text_encoder=str(tmp_path))

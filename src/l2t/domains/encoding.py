@@ -9,7 +9,8 @@ number      ``(x - mean) / deviation``; missing cells are the median, and marked
 category    0 or 1 for each category, of at most 40; an unknown or missing one is 0 for all
 date        time, month, weekday and hour, as numbers
 text        the leading directions (SVD) of TF-IDF: of words, or of letters if cells have fewer than 3 words;
-            of words also the embedding by a sentence encoder of the user
+            of words also the embedding by a sentence encoder of the user. Columns of words are multiplied by
+            one number, so that together they count as much as all other columns
 ==========  ================================================================================================
 
 Columns with a single value, and texts that are all different names (ids), are left out. An encoder does not
@@ -142,6 +143,11 @@ class ColumnEncoding(ABC):
     @abstractmethod
     def fit(cls, name: str, cells: AnyArray) -> ColumnEncoding | None:
         """Return the encoding of cells of all tables; None if the column is not of this kind."""
+
+    @property
+    def holds_words(self) -> bool:
+        """Whether cells are texts of several words."""
+        return False
 
     @property
     @abstractmethod
@@ -345,6 +351,11 @@ class TextColumn(ColumnEncoding):
         return cls(name, words, terms, vectorizer.idf_, np.ascontiguousarray(directions))
 
     @property
+    def holds_words(self) -> bool:
+        """Whether words are counted."""
+        return self.words
+
+    @property
     def feature_names(self) -> tuple[str, ...]:
         """The name of the column with the number of each direction."""
         return tuple(f"{self.name} [{place}]" for place in range(1, self.directions.shape[1] + 1))
@@ -384,6 +395,11 @@ class EmbeddedTextColumn(ColumnEncoding):
             return None
         place = str(Path(model).resolve()) if Path(model).exists() else model
         return cls(name, place, _embeddings(place, ["text"]).shape[1])
+
+    @property
+    def holds_words(self) -> bool:
+        """True: other texts are not embedded."""
+        return True
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -499,7 +515,7 @@ class TableEncoder:
                 continue
             encodings = (kind.fit(name, cells) for kind in KINDS)
             encoding = next((encoding for encoding in encodings if encoding is not None), None)
-            if text_encoder is not None and isinstance(encoding, TextColumn) and encoding.words:
+            if text_encoder is not None and encoding is not None and encoding.holds_words:
                 encoding = EmbeddedTextColumn.fit(name, cells, text_encoder)
             if encoding is None:
                 left_out[name] = "id"
@@ -540,9 +556,14 @@ class TableEncoder:
         array of shape (n, n_features)
         """
         frame = _named_columns(table)
-        return np.hstack(
-            [column.transform(cells_of(_column(frame, column.name))) for column in self.columns]
-        )
+        n_texts = sum(column.holds_words for column in self.columns)
+        # A number has variance 1, and a text of words norm 1.
+        weight = np.sqrt(max((len(self.columns) - n_texts) / max(n_texts, 1), 1.0))
+        parts = []
+        for column in self.columns:
+            features = column.transform(cells_of(_column(frame, column.name)))
+            parts.append(weight * features if column.holds_words else features)
+        return np.hstack(parts)
 
     def describe(self) -> list[dict[str, Any]]:
         """Return a record for each column of a table: what it is, and how many features it becomes."""
