@@ -101,7 +101,7 @@ def nearest_labeled(
         The features in which distances are measured.
     target : Domain
         The target.
-    given : bool array of shape (n_rows,)
+    is_labeled : bool array of shape (n_rows,)
         The rows of the target that have a label.
     sources : sequence of Domain
         The sources.
@@ -112,7 +112,7 @@ def nearest_labeled(
 
     Returns
     -------
-    list of list of Neighbor
+    list of list of LabeledNeighbor
     """
     domains = [target, *sources]
     labeled = [np.flatnonzero(is_labeled), *(_labeled_rows(source) for source in sources)]
