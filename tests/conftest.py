@@ -144,13 +144,14 @@ def postgres_server():
         )
 
     folder = tempfile.mkdtemp(prefix="l2t-postgres-")  # sockets need a short path
-    with pytest.MonkeyPatch.context() as patch:  # it waits for ten seconds only
+    with pytest.MonkeyPatch.context() as patch:
+        # The package waits for ten seconds only, also after a restart.
         execute = package.pgexec
         patch.setattr(package, "pgexec", lambda *a, **k: execute(*a, **(k | {"timeout": 300})))
         patch.setenv("PGCTLTIMEOUT", "300")
         server = package.get_server(folder, cleanup_mode="delete")
-    yield server
-    server.cleanup()
+        yield server
+        server.cleanup()
 
 
 @pytest.fixture(scope="session")
