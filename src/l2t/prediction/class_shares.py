@@ -4,7 +4,7 @@ If only the shares differ, probabilities p of a classifier that is trained on a 
 ``p_c t_c / s_c``, normalised. The shares t of the target are found by expectation maximisation (Saerens et
 al. 2002), with as many rows that have the source's shares as there are target rows: without them, it finds
 shares where there are none. Nothing is changed unless held-out rows of the source show that the classes can
-be told apart, and the classifiers agree on the shares. The two bounds were chosen on tables with and without
+be separated, and the classifiers agree on the shares. The two bounds were chosen on tables with and without
 other shares (docs/results/tables.md).
 """
 

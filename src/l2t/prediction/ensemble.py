@@ -13,7 +13,7 @@ held out, and doubt, from 0 to 1, says how little plays tell about the target:
 * *misleading*: neighbourhoods do not follow the classes of the target. That is expected by `l2t.forecast`,
   or seen where learners disagree more about the target than in plays. Then w0 moves towards weights that were
   learned on such targets.
-* *far*: the source is far away, or its own classes cannot be told apart. Then the weights of learners that
+* *far*: the source is far away, or its own classes cannot be separated. Then the weights of learners that
   use the known classes move to those of the same kind that do not, and plays count for nothing. Unless
   learners agree about the target much more than in plays, its classes may be as random as those of the source
   (`Ensemble.randomness`).
@@ -144,7 +144,7 @@ class Ensemble:
     doubt : float
         How little the plays tell about the target, from 0 to 1.
     randomness : float, default=0
-        How much speaks for classes of the target that are random: those of the plays cannot be told apart,
+        How much speaks for classes of the target that are random: those of the plays cannot be separated,
         and learners do not agree more about the target. From 0 to 1.
     """
 
@@ -241,7 +241,7 @@ def _logs(trial: Trial) -> Array:
 
 
 def _skill(plays: Sequence[Trial], weights: Array) -> float:
-    """Return how well the classes of plays are told apart: 0 at chance level, 1 without errors."""
+    """Return how well the classes of plays are separated: 0 at chance level, 1 without errors."""
     chance = float(np.mean([1.0 / trial.n_classes for trial in plays]))
     return (Ensemble(weights, 0.0).accuracy(plays) - chance) / (1.0 - chance)
 

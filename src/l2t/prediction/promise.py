@@ -18,7 +18,7 @@ the source) made the estimate better on kinds left out.
 
 In two cases less is expected. Where the accuracy on held-out labelled rows is lower than both this and
 their own mean probability foresee, as with labels given at random, they take the place of the others. And
-where the known classes cannot be told apart in plays, the target's classes may be as random
+where the known classes cannot be separated in plays, the target's classes may be as random
 (`Ensemble.randomness`): then the mean moves towards chance, and counts for fewer rows.
 """
 
@@ -206,7 +206,7 @@ def expect_accuracy(
     cause = f"no more is known with {few} label{'s' if few > 1 else ''} per class"
     if randomness > 0.5:
         cause = (
-            "the known classes can hardly be told apart, and those of the target may be as random"
+            "the known classes can hardly be separated, and those of the target may be as random"
         )
     if own is None:
         return Promise.of(expected, rows, n, basis, cause)

@@ -91,7 +91,7 @@ def check_source(data: Rows, rng: np.random.Generator) -> SourceCheck:
     best = float(right.mean(axis=1).max())
     share = 0.0
     error = np.sqrt(chance * (1.0 - chance) / len(codes))
-    if best > chance + 2.0 * error:  # otherwise the source's own classes can hardly be told apart
+    if best > chance + 2.0 * error:  # otherwise the source's own classes can hardly be separated
         share = rise((float(nearest.mean()) - chance) / (best - chance), ADAPTATION)
     return SourceCheck(average, loss, share, held_out, codes)
 
