@@ -90,15 +90,15 @@ def row(features, expected, **more):
         ),
         (
             [row(PLAIN, 0.9), row("spectrum", 0.88, used=True)],
-            "About 88 % of the predictions should be right, about as many as without transfer (90 %).",
+            "About 88 % of the predictions should be right, about as many as by logistic (90 %).",
         ),
         (
             [row(PLAIN, 0.767), row("spectrum", 0.772, used=True)],
-            "About 77 % of the predictions should be right, about as many as without transfer (77 %).",
+            "About 77 % of the predictions should be right, about as many as by logistic (77 %).",
         ),
         (
             [row(PLAIN, 0.93), row("spectrum", 0.88, used=True)],
-            "About 88 % of the predictions should be right, fewer than without transfer (93 %).",
+            "About 88 % of the predictions should be right, fewer than by logistic (93 %).",
         ),
         (
             [row(PLAIN, 0.8), row(PLAIN, 0.8, used=True), row("spectrum", 0.7)],

@@ -151,7 +151,7 @@ class Report:
         if used.expected <= best.expected or same:
             same = same or best.expected - used.expected <= CLEAR_GAIN + SHOWN_DIFFERENCE
             words = "about as many as" if same else "fewer than"
-            return f"{used.outcome}, {words} without transfer ({_share(best.expected)} %)."
+            return f"{used.outcome}, {words} by {best.classifier} ({_share(best.expected)} %)."
         return (
             f"The transfer should raise the accuracy from {_share(best.expected)} % "
             f"to {_share(used.expected)} %{used.range}."
